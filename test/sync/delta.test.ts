@@ -4,25 +4,15 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { everythingOf, History } from './history.ts';
-import { type IndexOf, openIndexOf } from './index-of.ts';
+import { indexAgain, openIndexOf } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Changes of one repo before the next one. */
 const CHANGES_PER_REPO = 20;
-
-async function indexAgain(index: IndexOf, isForced: boolean): Promise<object> {
-  const { records } = index.instance.served;
-  const [result] = await indexerOf(index.instance).jobs.indexAll(records, isForced);
-  assert.equal(result!.error, undefined);
-  // Why waited for: symbols decide on scores.
-  await index.instance.symbols?.run();
-  return result!;
-}
 
 void test('an index that follows changes is that of a build', { timeout: 3_600_000 }, async () => {
   const counts = { delta: 0, anew: 0, shards: 0 };
@@ -38,7 +28,7 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     for (let i = 0; i < CHANGES_PER_REPO; i++) {
       done.push(history.change());
       const before = new Set(following.instance.catalog.fileNames);
-      await indexAgain(following, false);
+      await indexAgain(following);
       await indexAgain(anew, true);
       const message = `seed ${seed}: ${done.join('; ')}`;
       assert.deepEqual(await everythingOf(following), await everythingOf(anew), message);

@@ -12,15 +12,15 @@ import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';
-import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
+import { displayed, indexAgain, openIndexOf } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 16);
 /** Edits of one source before the next one. */
 const EDITS_PER_SOURCE = Math.min(RUNS / 2, 20);
-/** Of a source with rules of its own. */
 /** Edits before the index is opened again. */
 const EDITS_PER_PROCESS = 5;
+/** Of a source with rules of its own. */
 const EDITS_UNDER_RULES = Math.max(8, Math.min(RUNS / 3, 20));
 /** Later than this, files count as settled. */
 const AGE_MS = 3_000;
@@ -33,15 +33,6 @@ async function laterFiles(): Promise<void> {
   };
   const start = timeOfWrite();
   while (timeOfWrite() === start) await sleep(1);
-}
-
-async function indexAgain(index: IndexOf, isForced: boolean): Promise<boolean> {
-  const { records } = index.instance.served;
-  const [result] = await indexerOf(index.instance).jobs.indexAll(records, isForced);
-  assert.equal(result!.error, undefined);
-  // Why waited for: symbols decide on scores.
-  await index.instance.symbols?.run();
-  return result!.isUnchanged;
 }
 
 /** What both must have in common. @param isCounted  what is left out too */
@@ -103,7 +94,7 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
       if (isOld) await laterFiles();
       for (const path of reported ?? [undefined]) fileTracker.noteChange(repoId, path);
       const before = new Set(following.instance.catalog.fileNames);
-      const isUnchanged = await indexAgain(following, false);
+      const { isUnchanged } = await indexAgain(following);
       await indexAgain(anew, true);
       const message = `seed ${seed} ${mode} told ${isTold} old ${isOld}: ${done.join('; ')}`;
       const [own, others] = [await everythingOf(following), await everythingOf(anew)];
@@ -116,7 +107,7 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
       counts[isUnchanged ? 'same' : stays ? 'delta' : 'anew']++;
     }
     // A file too large to be read counts as changed until it is settled.
-    const isSame = await indexAgain(following, false);
+    const { isUnchanged: isSame } = await indexAgain(following);
     assert.ok(isSame || !isOld, `seed ${seed} ${mode}: nothing changed since`);
     assert.deepEqual(
       following.warnings.filter((one) => /shard|symbols|revision file/.test(one)),

@@ -1,6 +1,7 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
+import assert from 'node:assert/strict';
 import { SEES_ALL, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
@@ -170,6 +171,14 @@ export async function indexOf(
   const index = await openIndexOf(dataDir);
   await index.index([repo], selection, 'commits');
   return index;
+}
+
+/** Has all repos indexed again; resolves once their symbols, which decide on scores, are known. Fails where the job does. */
+export async function indexAgain({ instance }: IndexOf, isForced = false): Promise<JobResult> {
+  const [result] = await indexerOf(instance).jobs.indexAll(instance.served.records, isForced);
+  assert.equal(result!.error, undefined);
+  await instance.symbols?.run();
+  return result!;
 }
 
 /** Names and inode numbers of the shard files, and names of the revision files, sorted. */

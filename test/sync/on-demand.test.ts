@@ -21,7 +21,7 @@ import {
 import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
 import { narrowed, SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { History, randomOf } from './history.ts';
-import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
+import { displayed, indexAgain, type IndexOf, openIndexOf } from './index-of.ts';
 import { SEED } from '../seed.ts';
 import { EAGER } from '../index/merge-limits.ts';
 
@@ -59,14 +59,6 @@ async function symbolsKnown(index: IndexOf, condition: string): Promise<void> {
     if (!incompleteReasons.includes('symbols_missing')) return;
     await sleep(5);
   }
-}
-
-async function indexAgain(index: IndexOf): Promise<void> {
-  const [result] = await indexerOf(index.instance).jobs.indexAll(
-    index.instance.served.records,
-    false,
-  );
-  assert.equal(result!.error, undefined);
 }
 
 function conditionsOf(one: string, other: string): string[] {

@@ -1,4 +1,4 @@
-// Repos whose last job failed: told with the reason until a job ends well, a few by name.
+// What is reported of an index, and for how long: repos whose last job failed, warnings of jobs, shards out of service.
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/app/instance.ts';
@@ -7,8 +7,8 @@ import path from 'node:path';
 import test from 'node:test';
 import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
 import { FailedJobs } from '../../daemon/sync/jobs/job-runner.ts';
-import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { openIndexOf } from './index-of.ts';
+import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { indexOf, openIndexOf } from './index-of.ts';
 
 /** Symbols are found behind a job: nobody waits for them here. */
 function troublesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
@@ -101,4 +101,49 @@ void test('until the repos of all sources are known it is told how many have not
     assert.equal(indexer.sources.unseenCount, 0);
     if (!isKnown) await index.index(sources);
   }
+});
+
+void test('a repository that is committed to warns once', async () => {
+  const repo = makeRepo({ '.trawlignore': 'gen*\n', 'a.txt': 'plum\n' });
+  for (let i = 0; i < 5; i++) commitFiles(repo, { [`gen${i}.txt`]: 'plum\n' });
+  await using index = await openIndexOf(temporaryFolder());
+  for (let i = 0; i < 3; i++) {
+    commitFiles(repo, { 'a.txt': `plum ${i}\n` });
+    const [job] = await index.index([repo], { branches: ['none-such'] }, 'commits');
+    assert.equal(job?.warnings.length, 2, 'the job itself tells all');
+  }
+  const { jobFacade } = indexerOf(index.instance);
+  const counted = (): number => jobFacade.counts(index.instance.served.records).warned;
+  assert.equal(counted(), 1);
+  const counts = ['only ', 'no branch matches'].map(
+    (text) => index.warnings.filter((line) => line.startsWith(text)).length,
+  );
+  assert.deepEqual(counts, [1, 1]);
+  commitFiles(repo, { '.trawlignore': '' });
+  const [doubtful] = await index.index([repo], {}, 'commits');
+  assert.deepEqual([doubtful?.warnings, counted()], [['no branch matches: none-such'], 1]);
+  await index.index([repo], { branches: [] }, 'commits');
+  assert.equal(counted(), 0);
+});
+
+void test('what is out of service stays so until it is built again', async () => {
+  const dataDir = temporaryFolder();
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  await using first = await indexOf(dataDir, repo);
+  const [shard] = first.instance.catalog.repos[0]!.shards;
+  // Why closed before: it would be built again at once.
+  await indexerOf(first.instance).close();
+  first.instance.served.quarantine(shard!.shardId, 'for the test');
+  await first.close();
+  await using again = await openIndexOf(dataDir);
+  assert.ok(again.instance.served.isOut(shard!.shardId));
+  assert.deepEqual((await again.search('plum')).incompleteReasons, ['shard_quarantined']);
+  const [{ reason } = {}] = again.instance.parts.snapshots.current.quarantined;
+  assert.equal(reason, 'for the test');
+  await again.index([repo], {}, 'commits');
+  assert.equal((await again.search('plum')).files.length, 1);
+  await again.close();
+  await using last = await openIndexOf(dataDir);
+  assert.equal(last.instance.served.quarantinedCount, 0);
+  assert.equal((await last.search('plum')).isSearchExhaustive, true);
 });

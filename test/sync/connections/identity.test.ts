@@ -455,3 +455,21 @@ test('an address is one text for all who write it', () => {
   assert.equal(addressOf(here, 'a'), addressOf(there, 'a'));
   assert.notEqual(addressOf(here, 'a'), addressOf(here, 'b'), 'paths of another machine');
 });
+
+/** What a page with these issues says of its target. */
+function stateBehind(...codes: readonly string[]): unknown {
+  const states: TargetStates = {};
+  const issues = codes.map((code) => {
+    const effect = 'TARGET_SKIPPED' as const;
+    return { code, target: 'orgs: a', effect, message: '' };
+  });
+  const target = { name: 'orgs: a', listedCount: 0, again: [] };
+  notePage(states, { repos: [], issues, target, next: undefined });
+  return states['orgs: a'];
+}
+
+test('an empty page is one whatever rate limits say; a repository that is gone is no empty target', () => {
+  assert.equal(stateBehind(), 'empty');
+  assert.equal(stateBehind('RATE_LIMITED'), 'empty');
+  assert.equal(stateBehind('NOT_FOUND'), 'whole');
+});
