@@ -57,9 +57,7 @@ export const QUICK_PAIRS: PairedEffort = {
   loadMs: 200,
 };
 const ROUNDS_MIN = 7;
-const LOAD_ROUNDS = 7;
 const LOAD_CONNECTION_COUNTS = [8, 64];
-const RARE_LINES_MAX = 1000;
 
 interface PairedRow {
   readonly name: string;
@@ -187,10 +185,10 @@ async function measureStart(
     }
   }
   const rare = [...counts]
-    .filter(([{ isRegex }, { lines }]) => isRegex !== true && lines < RARE_LINES_MAX)
+    .filter(([{ isRegex }, { lines }]) => isRegex !== true && lines < 1000)
     .map(([benchCase]) => bodyOf(benchCase, MATCHES_PAGE));
   if (rare.length === 0) return;
-  const loadEffort = { roundCount: LOAD_ROUNDS, timeMs: Infinity };
+  const loadEffort = { roundCount: 7, timeMs: Infinity };
   for (const connectionCount of LOAD_CONNECTION_COUNTS)
     add(
       `rare words, ${connectionCount} connections: ms for each`,

@@ -9,8 +9,6 @@ import type { JobResult } from '../daemon/sync/jobs/jobs.ts';
 
 const BUILD = fileURLToPath(new URL('..', import.meta.url));
 const POLL_MS = 50;
-const START_MS_MAX = 300_000;
-const STOP_MS_MAX = 60_000;
 
 /** Builds before 2026-11-23 have no bundle. */
 function mainOf(build: string): string {
@@ -140,7 +138,7 @@ function listening(child: ChildProcess): Promise<string> {
     const deadline = setTimeout(() => {
       child.kill();
       reject(new Error(`trawl serve did not listen in time:\n${text}`));
-    }, START_MS_MAX);
+    }, 300_000);
     child.stderr?.on('data', (data: Buffer) => {
       text += data.toString();
       const url = /^Serving on (\S+)$/m.exec(text)?.[1];
@@ -178,7 +176,7 @@ export async function startDaemon(
     ended,
     async stop() {
       child.kill('SIGTERM');
-      const deadline = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+      const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000);
       await ended;
       clearTimeout(deadline);
     },

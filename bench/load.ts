@@ -15,10 +15,7 @@ export interface LoadFigure {
   readonly generatorShare: number | undefined;
 }
 
-const READ_SIZE = 1 << 16;
 const HEAD_END = '\r\n\r\n';
-/** Clock ticks in /proc; fixed on Linux for user space. */
-const TICKS_PER_SECOND = 100;
 
 /** User and system time in ms; undefined without /proc. */
 export function processorMs(pid: number): number | undefined {
@@ -26,7 +23,8 @@ export function processorMs(pid: number): number | undefined {
     const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
     // The program's name stands in parentheses and may contain blanks.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+    // 100 clock ticks a second in /proc; fixed on Linux for user space.
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / 100;
   } catch {
     return undefined;
   }
@@ -126,7 +124,7 @@ export async function measureLoad(
     requests,
     latenciesMs: [],
     endMs: startMs + timeMs,
-    buffer: Buffer.alloc(READ_SIZE),
+    buffer: Buffer.alloc(65_536),
   };
   const all = Array.from({ length: connectionCount }, (_, i) => drive(address, driver, i));
   await Promise.all(all);

@@ -49,11 +49,7 @@ import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './ru
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
 const RANKING_SETS = ['drawn', 'real', 'unseen', 'definitions'] as const;
 type RankingSet = (typeof RANKING_SETS)[number];
-const NAME_COUNT = 200;
-const PEER_RUNS = 5;
-const LOAD_MS = 5000;
 const LOAD_CONNECTION_COUNTS = [8, 64];
-const WARM_UP_MS = 3000;
 
 interface Flags {
   readonly corpus?: string;
@@ -152,7 +148,7 @@ async function runCase(
   say(`  ${id}`);
   const effort = isQuick ? QUICK_EFFORT : FULL_EFFORT;
   const figure = await measureCase(setup.client, benchCase, expected, effort);
-  const runCount = isQuick ? 1 : PEER_RUNS;
+  const runCount = isQuick ? 1 : 5;
   const { root } = setup.corpus;
   const figures = await measurePeers(peers.all, benchCase, root, runCount);
   const excludedLineCount = await countExcluded(benchCase, root, peers.excluded);
@@ -208,7 +204,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   const peers = flags.peers ? findPeers(corpus, cacheFolder(flags.cache)) : [];
   const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
   const counts = await expectedCounts(setup, chosen, false);
-  await warmUp(setup, isQuick ? chosen : corpus.cases, isQuick ? 100 : WARM_UP_MS);
+  await warmUp(setup, isQuick ? chosen : corpus.cases, isQuick ? 100 : 3000);
   const excluded = new Set(peers.length > 0 ? (await listDocs(setup.client)).skipped.keys() : []);
   const scope: PeerScope = { all: peers, excluded };
   const cases: CaseReport[] = [];
@@ -230,7 +226,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     openMs: daemon.startMs,
     firstAnswerMs,
     privateMemorySize: privateMemorySize(daemon.pid),
-    load: await measureMix(setup, cases, isQuick ? 300 : LOAD_MS),
+    load: await measureMix(setup, cases, isQuick ? 300 : 5000),
     symbols: {
       ...symbols,
       cases:
@@ -354,7 +350,7 @@ async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise
 
 async function rankDefinitions({ path: root, full, out, ...flags }: Flags) {
   if (root === undefined) throw new Error('--ranking definitions needs --path, an unpacked C tree');
-  const options = { ...flags, root, count: NAME_COUNT, isFull: full === true };
+  const options = { ...flags, root, count: 200, isFull: full === true };
   const figures = await measureDefinitions(options);
   process.stdout.write(formatDefinitions(figures));
   if (out !== undefined) writeFileSync(out, `${JSON.stringify(figures, undefined, 2)}\n`);

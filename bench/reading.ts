@@ -13,7 +13,6 @@ import { formatMs, formatTable, median, type Column, type Latency } from './stat
 const FILE_COUNT = 10_000;
 const SOURCE_PATH = 'src/library/deep/twenty.ts';
 const SOURCE_SIZE = 20_000;
-const GIT_RUNS = 9;
 
 export interface ReadingRow {
   readonly id: string;
@@ -142,7 +141,7 @@ async function measureCase(
   const answer: unknown = JSON.parse((await call()).body.toString());
   if (reading.read(answer) !== expected)
     throw new Error(`${reading.id}: the answer is not what git says`);
-  const gitTimes = Array.from({ length: GIT_RUNS }, () => {
+  const gitTimes = Array.from({ length: 9 }, () => {
     const startMs = performance.now();
     runGit(repoPath, ...reading.git);
     return performance.now() - startMs;

@@ -9,9 +9,6 @@ import type { Counts } from './reference.ts';
 import { summarizeLatency } from './statistics.ts';
 import type { Latency } from './statistics.ts';
 
-/** As ordinary clients request. */
-const MATCHES_STREAMED = 10_000;
-
 /** Whichever limit comes first ends a series. */
 export interface Effort {
   readonly timeMs: number;
@@ -134,7 +131,8 @@ export async function measureFirstResult(
   benchCase: BenchCase,
   effort: Effort,
 ): Promise<Latency | undefined> {
-  const body = bodyOf(benchCase, MATCHES_STREAMED);
+  // As ordinary clients request.
+  const body = bodyOf(benchCase, 10_000);
   const samples: number[] = [];
   const endMs = performance.now() + effort.timeMs;
   await client.firstResult(body);

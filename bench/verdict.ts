@@ -17,8 +17,6 @@ export interface Comparison {
 
 /** A smaller difference is none. */
 const TOLERANCE = 0.02;
-/** Standard errors of an interval of 99 %. */
-const WIDTH = 2.576;
 
 /** By start of the processes; at least one start, each with at least one pair. */
 export function compare(starts: readonly (readonly Pair[])[]): Comparison {
@@ -39,7 +37,8 @@ export function compare(starts: readonly (readonly Pair[])[]): Comparison {
 /** 99 % confidence, by ranks: no distribution is assumed. */
 function intervalOf(values: readonly number[]): { readonly low: number; readonly high: number } {
   const sorted = values.toSorted((a, b) => a - b);
-  const reach = WIDTH / (2 * Math.sqrt(sorted.length));
+  // Standard errors of an interval of 99 %.
+  const reach = 2.576 / (2 * Math.sqrt(sorted.length));
   return {
     low: quantile(sorted, Math.max(Number.MIN_VALUE, 0.5 - reach)),
     high: quantile(sorted, Math.min(1, 0.5 + reach)),

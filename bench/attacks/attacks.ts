@@ -37,8 +37,6 @@ export interface Attack {
   readonly run: (scene: Scene) => Promise<void>;
 }
 
-/** So that effects of one call are not attributed to the next. */
-const BETWEEN_MS = 100;
 const NAME_SIZE_MAX = 40;
 const WAITING_REQUEST = 'GET /api/health HTTP/1.1\r\nHost: localhost\r\n';
 
@@ -165,7 +163,8 @@ export const ATTACKS: readonly Attack[] = [
         if (crew.signal.aborted) return;
         blame(name);
         await crew.ask(call);
-        await pause(scaled(BETWEEN_MS), crew.signal);
+        // So that effects of one call are not attributed to the next.
+        await pause(scaled(100), crew.signal);
       }
     },
   },

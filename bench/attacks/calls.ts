@@ -21,8 +21,6 @@ export const COSTLY_EXPRESSIONS: readonly string[] = [
   String.raw`[a-z]{3}q[0-9]x[a-z]{2}zq`,
 ];
 
-/** Bytes of the longest query, nearly. */
-const QUERY_SIZE = 60_000;
 export const BODY_SIZE_MAX = 1 << 20;
 
 export function pick<T>(items: readonly T[], index: number): T {
@@ -146,7 +144,7 @@ export function longQueryCalls(): NamedCall[] {
   };
   return Object.entries(queries).map(([name, partAt]) => {
     let query = '';
-    for (let i = 0; query.length < QUERY_SIZE; i++) query += partAt(i);
+    for (let i = 0; query.length < 60_000; i++) query += partAt(i);
     return { name: `64 KB of ${name}`, call: searchCall(query) };
   });
 }

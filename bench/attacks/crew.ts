@@ -14,12 +14,6 @@ export interface Call {
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Bytes that a slow reader takes at a time, and the pause between. */
-const SLOW_SIZE = 1024;
-const SLOW_MS = 1000;
-const REFUSAL_SIZE_MAX = 1 << 16;
-/** Shorter than `Retry-After` says, as an attacker waits. */
-const REFUSED_PAUSE_MS = 20;
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -52,7 +46,7 @@ function readAll(answer: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     answer.on('data', (part: Buffer) => {
-      if (text.length < REFUSAL_SIZE_MAX) text += part.toString('latin1');
+      if (text.length < 65_536) text += part.toString('latin1');
     });
     answer.on('end', () => {
       resolve(text);
@@ -67,7 +61,7 @@ function readAll(answer: IncomingMessage): Promise<string> {
 function readSlowly(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
   addAbortSignal(signal, answer);
   return new Promise((resolve, reject) => {
-    const timer = setInterval(() => answer.read(SLOW_SIZE) as unknown, SLOW_MS);
+    const timer = setInterval(() => answer.read(1024) as unknown, 1000);
     answer.on('end', resolve);
     answer.on('close', () => {
       clearInterval(timer);
@@ -160,7 +154,8 @@ export class Crew {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!this.#signal.aborted) {
         const isFine = await this.ask(next(index++), { agent });
-        if (!isFine) await pause(REFUSED_PAUSE_MS, this.#signal);
+        // Shorter than `Retry-After` says, as an attacker waits.
+        if (!isFine) await pause(20, this.#signal);
       }
       agent.destroy();
     };

@@ -12,8 +12,6 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-const STOP_COUNT = 20;
-
 const COLUMNS: readonly Column[] = [
   { title: 'attack', align: 'left' },
   { title: 'phase', align: 'left' },
@@ -44,7 +42,7 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
 function describeStops(stopsMs: Readonly<Record<string, number>>): string[] {
   const all = Object.entries(stopsMs).toSorted(([, a], [, b]) => b - a);
   if (all.length < 2) return [];
-  const longest = all.slice(0, STOP_COUNT).map(([name, stopMs]) => `    ${ms(stopMs)} ${name}`);
+  const longest = all.slice(0, 20).map(([name, stopMs]) => `    ${ms(stopMs)} ${name}`);
   return ['  longest stops, ms:', ...longest];
 }
 

@@ -21,10 +21,6 @@ const OWNER = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY
 /** Flags for access without a credential. */
 const CLOSED: readonly string[] = [];
 const OPEN: readonly string[] = ['--anonymous'];
-/** Bytes at which an attack ends, so that the machine survives. */
-const MEMORY_MAX = 6_000_000_000;
-/** Memory is back at up to this many times the value before. */
-const MEMORY_RATIO_MAX = 1.3;
 
 export interface AttackOptions {
   readonly attacks: readonly Attack[];
@@ -116,7 +112,7 @@ function resultOf(
     rest: figuresOf(phases.rest),
     memoryBeforeSize,
     memoryAfterSize,
-    isMemoryBack: memoryAfterSize <= MEMORY_RATIO_MAX * memoryBeforeSize,
+    isMemoryBack: memoryAfterSize <= 1.3 * memoryBeforeSize,
     answers: Object.fromEntries(counts),
     ...(ended === undefined ? {} : { ended }),
   };
@@ -163,7 +159,7 @@ class Ending {
   }
 
   noteMemory(size: number): void {
-    if (size > MEMORY_MAX) this.end('memory above 6 GB');
+    if (size > 6_000_000_000) this.end('memory above 6 GB');
   }
 
   get stopped(): AbortSignal {

@@ -9,7 +9,6 @@ import type { Phase, PhaseSamples, WatchData, WatchMessage, WatchReport } from '
 
 const HEALTH_MS = 10;
 const WORD_MS = 50;
-const MEMORY_MS = 100;
 const TIMEOUT_MS = 120_000;
 const NO_ANSWER = ' no answer';
 
@@ -120,7 +119,7 @@ function check(): void {
     parentPort?.postMessage({ kind: 'seen', phase } satisfies WatchReport);
 }
 
-const memoryTimer = setInterval(check, MEMORY_MS);
+const memoryTimer = setInterval(check, 100);
 
 parentPort?.on('message', (message: WatchMessage) => {
   if (typeof message === 'object') blamed = message.blame;

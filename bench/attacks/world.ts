@@ -51,7 +51,6 @@ export const HISTORY_PATH = 'src/changed.ts';
 export const WIDE_PATH = 'wide';
 export const RARE_WORD = 'quixotic_zephyr_vow';
 
-const WIDE_COUNT = 10_000;
 const DEPTH = 3000;
 const COMMIT_COUNT = 30;
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@b.example', '-c', 'gc.auto=0'];
@@ -75,7 +74,7 @@ function linesOf(size: number): string {
 function makeTree(tree: string, { divisor }: Scale): void {
   for (const folder of ['src', WIDE_PATH]) mkdirSync(path.join(tree, folder), { recursive: true });
   writeFileSync(path.join(tree, 'src', 'rare.ts'), `export const ${RARE_WORD} = 1;\n`);
-  for (let i = 0; i < WIDE_COUNT / divisor; i++)
+  for (let i = 0; i < 10_000 / divisor; i++)
     writeFileSync(path.join(tree, WIDE_PATH, `module-${i}.ts`), linesOf(1000));
   runGit(tree, ['init', '-q', '-b', 'main']);
   for (let i = 0; i < COMMIT_COUNT / Math.min(divisor, 10); i++) {

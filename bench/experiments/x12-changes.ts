@@ -23,8 +23,6 @@ const RARE_WORDS = [
   'mutex_lock_io_nested',
   'xfs_iunlink_item_recover',
 ];
-const SEARCH_ROUNDS = 50;
-const COMPARE_ROUNDS = 9;
 const REQUEST = {
   matches: 100,
   contextLines: 0,
@@ -32,8 +30,6 @@ const REQUEST = {
   isRegexEnabled: false,
   isCaseSensitivityEnabled: false,
 };
-
-const SAMPLE_MS = 20;
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-changes-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true, maxRetries: 10 }));
@@ -66,7 +62,7 @@ for (const size of SIZES) {
   print(`${size} changed files`, medianOf(costs));
 }
 let peak = 0;
-const sampling = setInterval(() => (peak = Math.max(peak, diskSize())), SAMPLE_MS);
+const sampling = setInterval(() => (peak = Math.max(peak, diskSize())), 20);
 const before = usage().bytes;
 const costs: Cost[] = [];
 for (let i = 0; i < Number(commitCount); i++) {
@@ -107,7 +103,7 @@ async function builtAnew(): Promise<Instance> {
 /** In turn with a new build, as warm code is faster. */
 async function compare(what: string): Promise<void> {
   const costs: { grown: number; built: number }[] = [];
-  for (let round = 0; round < COMPARE_ROUNDS; round++)
+  for (let round = 0; round < 9; round++)
     costs.push({ grown: await rareMs(instance), built: await rareMs(fresh) });
   const middle = costs.sort((a, b) => a.grown / a.built - b.grown / b.built)[costs.length >> 1]!;
   const ratio = (middle.grown / middle.built).toFixed(2);
@@ -144,7 +140,7 @@ function docCounts({ catalog }: Instance): number[] {
 async function rareMs({ parts }: Instance): Promise<number> {
   const signal = new AbortController().signal;
   const costs: number[] = [];
-  for (let round = 0; round < SEARCH_ROUNDS; round++)
+  for (let round = 0; round < 50; round++)
     for (const query of RARE_WORDS) {
       const start = performance.now();
       const request = { ...REQUEST, query };

@@ -21,7 +21,6 @@ const [folder = '', work = ''] = process.argv.slice(2);
 if (work === '') throw new Error('which tree, and where?');
 const COMMITS = 10_000;
 const BACK = [100, 110, 10_000];
-const AGAIN = 20;
 const SAVES = 7;
 const SETTLE_MS = 120_000;
 
@@ -42,7 +41,7 @@ async function measureRevisions(): Promise<void> {
     const request = JSON.stringify({ query: `kmalloc rev:main~${back}`, matches: 100 });
     const first = await timeOf(() => ask(client, request));
     const others: number[] = [];
-    for (let i = 0; i < AGAIN; i++) others.push(await timeOf(() => ask(client, request)));
+    for (let i = 0; i < 20; i++) others.push(await timeOf(() => ask(client, request)));
     print(`rev: ${back} commits`, `${first.toFixed(0)} ms, again ${median(others).toFixed(1)} ms`);
   }
   client.close();

@@ -12,7 +12,6 @@ import { grammarFile, grammarOf } from '../../daemon/engine/symbols/grammars.ts'
 import { type Column, formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
-const FILES_PER_LANGUAGE = 400;
 const WORD = /\w+/g;
 /** Shorter names are words of any text. */
 const NAME = /^[A-Za-z_]\w{2,}$/;
@@ -51,7 +50,7 @@ async function read(file: string): Promise<void> {
   if (grammar === undefined) return;
   const counts = tallies.get(language) ?? { files: [], names: new Set() };
   tallies.set(language, counts);
-  if (counts.files.length >= FILES_PER_LANGUAGE) return;
+  if (counts.files.length >= 400) return;
   const found = await extractor.extract(language, content);
   if (!('symbols' in found)) return;
   for (const { start, size } of found.symbols)

@@ -38,7 +38,6 @@ export interface Walk {
   readonly locations: readonly Location[];
 }
 
-const CALLS_MAX = 10;
 /** Searches that find something, and all of them. */
 const SEARCHES = 2;
 const SEARCHES_MAX = 6;
@@ -163,7 +162,7 @@ class Walker implements Walk {
     what: string,
     call: (toolbox: Toolbox, repo: string) => Promise<Reading>,
   ): Promise<Reading> {
-    if (this.calls.length >= CALLS_MAX) return { text: '', locations: [] };
+    if (this.calls.length >= 10) return { text: '', locations: [] };
     this.calls.push(what);
     const reading = await call(this.#toolbox, this.#repo);
     this.text += reading.text;

@@ -24,9 +24,6 @@ export interface RankingQuery extends Requested {
   readonly half: Half;
 }
 
-/** Some rules read the whole tree in each. */
-const TRY_COUNT_MAX = 400;
-
 export interface Facts extends Source {
   /** By lower-case name. */
   readonly pathsByName: ReadonlyMap<string, ReadonlySet<string>>;
@@ -103,7 +100,8 @@ export function draw<T extends { readonly doc: SourceDoc }>(
   const own = items.filter(({ doc }) => doc.isOwn);
   const seen = new Set<string>();
   const queries: RankingQuery[] = [];
-  for (const one of shuffled(own, random).slice(0, TRY_COUNT_MAX)) {
+  // Some rules read the whole tree in each.
+  for (const one of shuffled(own, random).slice(0, 400)) {
     if (queries.length === count) break;
     const requested = rule(facts, one, random);
     if (requested === undefined || requested.expected.some((file) => seen.has(file))) continue;

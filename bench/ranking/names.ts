@@ -27,13 +27,9 @@ export interface NameDraw {
   readonly except?: ReadonlySet<string> | undefined;
 }
 
-const FILE_COUNT_MAX = 2;
 const FILE_SIZE_MAX = readSettings().maxFileSize;
-const NAME_SIZE_MIN = 3;
 const C_FILE = String.raw`file:\.[ch]$`;
 const SLOT_BITS = 26;
-/** More than a name with two defining files has. */
-const SYMBOLS_MAX = 1000;
 
 /** 1: begins a name; 2: only continues one. */
 const BYTE_KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -71,7 +67,7 @@ class UseCounter {
       let hash = 0x811c9dc5;
       for (; BYTE_KINDS[bytes[at] ?? 0] !== 0; at++)
         hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-      if (at - start < NAME_SIZE_MIN || BYTE_KINDS[bytes[start] ?? 0] !== 1) continue;
+      if (at - start < 3 || BYTE_KINDS[bytes[start] ?? 0] !== 1) continue;
       const slot = (hash ^ (hash >>> 15)) >>> (32 - SLOT_BITS);
       this.#count(slot);
       if (this.#counts[slot] === this.#range.countMin)
@@ -136,7 +132,8 @@ async function definitionsOf(
 ): Promise<Map<string, Set<string>>> {
   const body = {
     query: `${C_FILE} sym:${quotePattern(`^${name}$`)}`,
-    matches: SYMBOLS_MAX,
+    // More than a name with two defining files has.
+    matches: 1000,
     isCaseSensitivityEnabled: true,
   };
   const { files } = await ask(client, JSON.stringify(body));
@@ -162,7 +159,7 @@ async function lookUp(
 ): Promise<DefinedName | undefined> {
   const kindsByPath = await definitionsOf(client, root, name);
   const kind = DEFINED_KINDS.find((one) => [...kindsByPath.values()].some((has) => has.has(one)));
-  if (kind === undefined || kindsByPath.size > FILE_COUNT_MAX) return undefined;
+  if (kind === undefined || kindsByPath.size > 2) return undefined;
   const right = [...kindsByPath].filter(([, has]) => DEFINED_KINDS.some((one) => has.has(one)));
   return { name, kind, files: right.map(([file]) => file).sort() };
 }

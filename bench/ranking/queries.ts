@@ -106,8 +106,6 @@ const whoCalls: Rule<Definition> = (facts, definition) => {
     : undefined;
 };
 
-const PHRASE_SIZE_MAX = 60;
-
 /** A defined name and as much of its line as another file has. */
 const phrase: Rule<Definition> = (facts, definition) => {
   const { name, rest, doc } = definition;
@@ -116,7 +114,7 @@ const phrase: Rule<Definition> = (facts, definition) => {
   let docs = facts.docs;
   for (const { index } of rest.matchAll(/(?<=[^\s\w])|(?<=\w)\b/g)) {
     const text = rest.slice(0, index);
-    if (text.length > PHRASE_SIZE_MAX) break;
+    if (text.length > 60) break;
     if (!/[^\w\s]/.test(text)) continue;
     const expression = new RegExp(escapeLiteral(text), 'i');
     docs = docs.filter((other) => expression.test(other.text));

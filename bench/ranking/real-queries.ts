@@ -14,7 +14,6 @@ import type { Definition, Source, SourceDoc } from './source.ts';
 
 const SEED = 45;
 const QUERY_COUNT = 8;
-const WORD_COUNT_MAX = 5;
 
 /** Half of a tree has these in its path. */
 const COMMON_PATH_WORDS: ReadonlySet<string> = new Set(
@@ -64,8 +63,7 @@ export const folderAndBase: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc
   const base = wordsOfName(stemOf(doc.path));
   const chosen = [...new Set([...folder, ...base])];
   const isFit = folder.length > 0 && base.length > 0 && chosen.every(isTyped);
-  if (!isFit || base.every((word) => folder.includes(word)) || chosen.length > WORD_COUNT_MAX)
-    return undefined;
+  if (!isFit || base.every((word) => folder.includes(word)) || chosen.length > 5) return undefined;
   const matching = docs.filter(
     ({ path: other, isOwn }) =>
       isOwn && isSource(other) && containsAll(new Set(wordsOfPath(other)), chosen),

@@ -60,8 +60,6 @@ export async function checkTrees(client: SearchClient, trees: readonly Tree[]): 
   }
 }
 
-const ZOEKT_FILES_MAX = 10_000;
-
 interface ZoektAnswer {
   readonly Result: { readonly Files: readonly { readonly FileName: string }[] | null };
 }
@@ -76,7 +74,7 @@ function zoektSystem(url: string, useBm25: boolean): System {
       const text = query.isPhrase ? quoteLiteral(escapeLiteral(query.text)) : query.text;
       const body = JSON.stringify({
         Q: `${scopeOf(query.tree)} ${text}`,
-        Opts: { ChunkMatches: true, MaxDocDisplayCount: ZOEKT_FILES_MAX, UseBM25Scoring: useBm25 },
+        Opts: { ChunkMatches: true, MaxDocDisplayCount: 10_000, UseBM25Scoring: useBm25 },
       });
       const answer = await send(address, options, body);
       if (answer.status !== 200) throw new Error(`Zoekt: ${answer.body.toString()}`);

@@ -166,13 +166,12 @@ function commentAbove(lines: readonly string[], index: number): string[] {
   return found;
 }
 
-const SIGNATURE_LINES_MAX = 12;
 const LINE_SIZE_MAX = 200;
 
 /** Of a Python definition that begins on line `index`. */
 function docstringBelow(lines: readonly string[], index: number): string[] {
   let at = index;
-  while (at < index + SIGNATURE_LINES_MAX && !/:\s*(?:#.*)?$/.test(lines[at] ?? '')) at++;
+  while (at < index + 12 && !/:\s*(?:#.*)?$/.test(lines[at] ?? '')) at++;
   const opening = /^\s*[rub]*("""|''')(.*)$/i.exec(lines[at + 1] ?? '');
   if (opening === null) return [];
   const [, quote = '', first = ''] = opening;

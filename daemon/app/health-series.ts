@@ -12,8 +12,6 @@ const POINT_COUNT = 240;
 /** An hour in 240 points, and a day. */
 const STEP_MS = 15_000;
 const STEPS_OF_DAY = 24;
-/** A shorter interval is not reported: its rate would jump. */
-const AGE_MS_MIN = 1_000;
 
 /** Each is 9 % wider than the one before: a percentile is at most that much too high. */
 const BUCKETS_OF_OCTAVE = 8;
@@ -97,7 +95,8 @@ class Series {
   points(nowMs: number, sample: HealthSample): HealthPoint[] {
     const fromMs = nowMs - this.#stepsOfPoint * STEP_MS * POINT_COUNT;
     const points = this.#points.filter(({ at }) => at > fromMs && at <= nowMs);
-    const isDue = this.current.ageMs(nowMs) >= AGE_MS_MIN;
+    // A shorter interval is not reported: its rate would jump.
+    const isDue = this.current.ageMs(nowMs) >= 1_000;
     return isDue ? [...points, this.current.point(nowMs, sample)] : points;
   }
 }

@@ -71,12 +71,8 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/** Bound: the daemon waits this long for sources to be probed; then it listens. */
-const LISTEN_AFTER_MS = 2_000;
 /** Per job; if all fail, another job follows (sync/jobs/job-runner.ts). */
 const JOB_ATTEMPTS = 2;
-/** How long running git processes may continue when the daemon stops. */
-const GIT_GRACE_MS = 1_000;
 
 /** Resolves once it listens, while sources are being indexed. Errors: ConfigError, LockedError, ProbeError. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -224,7 +220,7 @@ function openReread(
 
 /** Closes without waiting for git processes that hang. */
 async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
-  const ending = setInterval(endGits, GIT_GRACE_MS).unref();
+  const ending = setInterval(endGits, 1_000).unref();
   await close();
   await objectPool.close();
   clearInterval(ending);
@@ -303,7 +299,8 @@ async function probeSources(
       () => warnOfUnserved(instance, log),
       () => {},
     );
-  const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
+  // The daemon waits this long for sources to be probed; then it listens.
+  const waiting = sleep(2_000, undefined, { ref: false });
   const early = (await Promise.race([adding, waiting])) ?? undefined;
   if (early === undefined) log.warn('requests are answered before all sources have been checked');
   else if (

@@ -174,12 +174,10 @@ function jobServiceOf(instance: Instance): JobService {
   };
 }
 
-const QUARANTINE_MAX = 100;
-
 function quarantineOf({ parts }: Instance): ShardFailure[] {
   const { quarantined, repos } = parts.snapshots.current;
   const names = new Map(repos.map(({ repoId, name }) => [repoId, name]));
-  return quarantined.slice(0, QUARANTINE_MAX).map((shard) => ({
+  return quarantined.slice(0, 100).map((shard) => ({
     shardId: shard.shardId,
     bytes: shard.size,
     reason: shard.reason,

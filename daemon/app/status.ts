@@ -17,9 +17,6 @@ import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { ListedJob } from '../sync/jobs/job-facade.ts';
 
 const RUNNING_MAX = 50;
-const WARNINGS_MAX = 20;
-/** A shorter remaining time is over before it is read. */
-const MOMENT_MS = 1_000;
 
 /** `problems`: sentences about what does not work; `startedMs`: since the epoch. */
 export function statusSource(
@@ -66,7 +63,7 @@ async function reportOf(
     symbols: symbols.pending ?? symbols.lastError ?? null,
     connections,
     problems,
-    warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, WARNINGS_MAX),
+    warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, 20),
   };
 }
 
@@ -96,7 +93,8 @@ function remainingMs(
 ): number | null {
   if (remaining <= 0 || done === 0) return null;
   const ofJobs = running.map(({ progress }) => progress?.remainingMs ?? 0);
-  return Math.max(MOMENT_MS, Math.round((spentMs / done) * remaining), ...ofJobs);
+  // A shorter remaining time is over before it is read.
+  return Math.max(1_000, Math.round((spentMs / done) * remaining), ...ofJobs);
 }
 
 function jobOf(

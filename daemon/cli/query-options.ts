@@ -53,7 +53,7 @@ export async function openSource(
     return await services.openLocalSearch(commonOptions(flags));
   } catch (error) {
     if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
-    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULT_PORT}`;
+    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? 3000}`;
     if (!(await isTrawl(local))) throw error;
     stderr.write(`no index here; searching the daemon at ${local}\n`);
     // Not the key of the environment: anybody on this machine may listen there.
@@ -61,12 +61,9 @@ export async function openSource(
   }
 }
 
-const DEFAULT_PORT = 3000;
-const VERSION_MS_MAX = 1000;
-
 async function isTrawl(url: string): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(VERSION_MS_MAX);
+    const signal = AbortSignal.timeout(1000);
     const answer: unknown = await (await fetch(`${url}/api/version`, { signal })).json();
     return typeof answer === 'object' && answer !== null && 'version' in answer;
   } catch {

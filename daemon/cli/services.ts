@@ -253,15 +253,13 @@ function progressListener(
   return configuration.log.format === 'json' ? logProgress(log) : listener;
 }
 
-const LOG_INTERVAL_MS = 3000;
-
 /** A log line at each change of repo or phase, and every few seconds. */
 function logProgress(log: Log): ProgressListener {
   let topic = '';
   let loggedMs = 0;
   return ({ repo, phase, ...counts }) => {
     const next = `${phase} ${repo}`;
-    if (next === topic && Date.now() - loggedMs < LOG_INTERVAL_MS) return;
+    if (next === topic && Date.now() - loggedMs < 3000) return;
     topic = next;
     loggedMs = Date.now();
     log.info('indexing', { repo, phase, progress: counts });

@@ -28,8 +28,6 @@ import { reach, systemAccount } from './operator.ts';
 /** Tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
 const INDEX_WAIT_MS = 50_000;
 const PROGRESS_MS = 200;
-/** The longest that a timer takes: the daemon limits calls. */
-const CALL_TIMEOUT_MS = 2 ** 31 - 1;
 const NO_CONNECTION: number = ErrorCode.ConnectionClosed;
 const ADDRESS = new URL('http://localhost/api/mcp');
 
@@ -64,7 +62,8 @@ export class ToolCalls {
       try {
         return await client.request(request, CallToolResultSchema, {
           signal: extra.signal,
-          timeout: CALL_TIMEOUT_MS,
+          // The longest that a timer takes: the daemon limits calls.
+          timeout: 2 ** 31 - 1,
           ...(onProgress && {
             onprogress: ({ progress, total = 0 }) => onProgress({ done: progress, total }),
           }),

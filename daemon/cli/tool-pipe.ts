@@ -6,9 +6,6 @@ import type { Log } from '../base/log.ts';
 import { makeToolServer } from '../api/mcp/tool-server.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
-/** Characters shown of an error about a message. */
-const LOGGED_SIZE = 300;
-
 /** Answers until the input ends, or a message exceeds 10 MB. The first message does not wait for `open`. */
 export async function servePipe(
   open: () => Promise<ToolCalls>,
@@ -23,7 +20,7 @@ export async function servePipe(
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>
-    log.warn('a message could not be parsed', { error: error.message.slice(0, LOGGED_SIZE) });
+    log.warn('a message could not be parsed', { error: error.message.slice(0, 300) });
   server.oninitialized = () => void open();
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve);

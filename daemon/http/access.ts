@@ -195,14 +195,11 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   throw new ApiError('CROSS_ORIGIN_REQUEST', originRefusal(origin, baseUrl));
 }
 
-/** Characters of a foreign origin in the message. */
-const ORIGIN_SIZE_MAX = 200;
-
 function originRefusal(origin: string | undefined, baseUrl: string): string {
   const own = new URL(baseUrl).origin;
   return origin === undefined
     ? `A request with a session cookie must name its origin: add "Origin: ${own}", or use an API key.`
-    : `This request comes from a page of ${origin.slice(0, ORIGIN_SIZE_MAX)}, not of ${own}.`;
+    : `This request comes from a page of ${origin.slice(0, 200)}, not of ${own}.`;
 }
 
 /** The request that the proof of an OAuth token must match. */

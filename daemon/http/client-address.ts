@@ -51,9 +51,6 @@ export function clientKeyOf({
   return caller?.person?.id ?? `${caller?.source ?? 'guest'} ${networkOf(address)}`;
 }
 
-/** Groups of an IPv6 address that identify a client's network. */
-const NETWORK_GROUPS = 4;
-
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
@@ -62,8 +59,9 @@ function networkOf(address: string): string {
     8 - groups.length - (tail === undefined || tail === '' ? 0 : tail.split(':').length);
   if (tail !== undefined) for (let i = 0; i < missing; i++) groups.push('0');
   if (tail !== undefined && tail !== '') groups.push(...tail.split(':'));
+  // 64 bits.
   return groups
-    .slice(0, NETWORK_GROUPS)
+    .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':');
 }

@@ -80,9 +80,6 @@ const CLIENT_GONE_STATUS = 499;
 /** Characters kept of the client's name. */
 const CLIENT_SOURCE_MAX = 64;
 
-/** Characters of a search that a log line shows. */
-const LOGGED_SIZE_MAX = 4096;
-
 /** The socket takes smaller answers at once, nearly always. */
 const UNCOUNTED_SIZE_MAX = 16_384;
 
@@ -448,7 +445,7 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
 
 /** Logs the search before it runs, so that one that never ends can be found. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
-  const logged = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
+  const logged = JSON.stringify({ body: json }).slice(0, 4096);
   options.log.debug('search', { requestId, route: request.path, body: logged });
 }
 

@@ -26,7 +26,7 @@ export class InFlightRequests {
     if (twice !== undefined)
       throw new ApiError(
         'INVALID_REQUEST_BODY',
-        `id: ${JSON.stringify(twice).slice(0, ID_SIZE_MAX)} is already used by a pending request of this session`,
+        `id: ${JSON.stringify(twice).slice(0, 100)} is already used by a pending request of this session`,
       );
     for (const id of ids) this.#ids.add(id);
     return ids;
@@ -37,8 +37,6 @@ export class InFlightRequests {
     for (const id of ids) this.#ids.delete(id);
   }
 }
-
-const ID_SIZE_MAX = 100;
 
 function requestId(message: unknown): RequestId[] {
   if (typeof message !== 'object' || message === null) return [];

@@ -11,8 +11,6 @@ import { QUERY_SIZE_MAX } from './search-schemas.ts';
 const PREFIX_SIZE_MAX = 256;
 const COUNT_MAX = 50;
 const COUNT_DEFAULT = 10;
-/** Milliseconds; if no permit is free by then, nothing is suggested. */
-const PERMIT_WAIT_MS = 40;
 
 const suggestionsQuery = z.object({
   kind: choiceText(SUGGESTION_KINDS).meta({
@@ -51,7 +49,7 @@ const suggestion = z
 async function withPermit(context: CallContext): Promise<CallContext | undefined> {
   const admitted = context.calls.admit();
   const timeUp = new Promise<undefined>((resolve) => {
-    setTimeout(resolve, PERMIT_WAIT_MS, undefined).unref();
+    setTimeout(resolve, 40, undefined).unref();
   });
   // A later permit is released at once, as the response is over.
   admitted.catch(() => {});

@@ -131,8 +131,6 @@ async function reportIndexing(
   }
 }
 
-const ROUND_MS = 3_000;
-
 /** Reports until everything that the connections list is indexed or has failed. */
 async function reportConnections(serving: Serving, { stderr }: CliContext): Promise<void> {
   const written = new Set<string>();
@@ -150,7 +148,7 @@ async function reportConnections(serving: Serving, { stderr }: CliContext): Prom
       last = line;
       if (isRoundOver(report)) return;
     }
-    await sleep(ROUND_MS, undefined, { ref: false });
+    await sleep(3_000, undefined, { ref: false });
   }
 }
 

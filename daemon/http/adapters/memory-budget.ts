@@ -2,8 +2,6 @@
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 
-const SHARES = 8;
-
 export interface Reservation {
   /** Bytes; 0 once released. */
   readonly size: number;
@@ -27,7 +25,7 @@ export class MemoryBudget {
   /** Existing reservations stay. */
   setSize(sizeMax: number): void {
     this.#sizeMax = sizeMax;
-    this.#shareMax = Math.ceil(sizeMax / SHARES);
+    this.#shareMax = Math.ceil(sizeMax / 8);
   }
 
   get usedSize(): number {

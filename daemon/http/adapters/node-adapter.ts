@@ -40,8 +40,6 @@ import { faultOf, malformed, parseTarget, type Target } from './request-head.ts'
 /** Bytes of an unread body that the library reads anyway. */
 const READ_AHEAD_SIZE = 16_384;
 
-const TIMEOUT_CHECK_MS = 1000;
-
 const SERVER_OPTIONS: ServerOptions = {
   insecureHTTPParser: false,
   // Checked in faultOf, which gives our refusal.
@@ -49,7 +47,7 @@ const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEAD_SIZE_MAX,
   headersTimeout: HEAD_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
-  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  connectionsCheckingInterval: 1000,
   keepAliveTimeout: STALL_TIMEOUT_MS,
 };
 

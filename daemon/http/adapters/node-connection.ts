@@ -12,8 +12,6 @@ import { malformed } from './request-head.ts';
 
 /** Time for answers to reach a client that has sent its last byte. */
 const HALF_CLOSED_MS = 10;
-/** Time for a refused client to read the refusal; what it still sends is discarded. */
-const LINGER_MS = 2000;
 
 /** A request that is being served or waits for the ones before it. */
 export interface NodeExchange {
@@ -121,7 +119,8 @@ function closed(response: ServerResponse): Promise<void> {
 
 /** Ends the connection slowly, so that a client that is still sending can read the answer. */
 export function lingeringEnd(socket: Socket, text = ''): void {
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  // Time for a refused client to read the refusal; what it still sends is discarded.
+  const timer = setTimeout(() => socket.destroy(), 2000);
   socket.once('close', () => clearTimeout(timer));
   socket.end(text, 'latin1');
   socket.resume();

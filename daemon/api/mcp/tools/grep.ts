@@ -74,16 +74,13 @@ function contentOf(pattern: string): QueryNode {
     return regexNode(pattern);
   } catch (error) {
     const quoted = quotePattern(pattern);
-    if (!(error instanceof QueryError) || quoted.length > QUOTED_SIZE_MAX) throw error;
+    if (!(error instanceof QueryError) || quoted.length > 300) throw error;
     throw new ApiError(
       'INVALID_REQUEST_BODY',
       `pattern: ${error.message}; to find it as text use ${quoted}`,
     );
   }
 }
-
-/** Characters of a suggested expression. */
-const QUOTED_SIZE_MAX = 300;
 
 interface Limits {
   readonly matches: number;

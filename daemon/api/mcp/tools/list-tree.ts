@@ -13,7 +13,6 @@ import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments
 import { tool, type ToolContext } from './tool.ts';
 
 const DEPTH_MAX = 10;
-const ENTRIES = 1000;
 const ENTRIES_MAX = 10_000;
 
 const input = z.strictObject({
@@ -26,7 +25,7 @@ const input = z.strictObject({
   includeFiles: z.boolean().default(true),
   includeDirectories: z.boolean().default(true),
   maxEntries: jsonInteger(1)
-    .default(ENTRIES)
+    .default(1000)
     .meta({ description: `Maximum number of entries, up to ${ENTRIES_MAX}.` }),
 });
 
