@@ -9,7 +9,7 @@ import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
+import { FILTERS, type IndexOf, indexOf, openIndexOf } from './index-of.ts';
 
 const TIMEOUT = { timeout: 240_000 };
 
@@ -46,8 +46,7 @@ void test(
   TIMEOUT,
   async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    await using first = await openIndexOf(temporaryFolder());
-    await first.index([repo], undefined, 'commits');
+    await using first = await indexOf(temporaryFolder(), repo);
     assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
     await first.close();
     await using next = await openIndexOf(first.dataDir);
@@ -76,8 +75,7 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
 for (const [name, change] of Object.entries(CHANGES))
   void test(`git is asked after: ${name}`, TIMEOUT, async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    await using index = await openIndexOf(temporaryFolder());
-    await index.index([repo], undefined, 'commits');
+    await using index = await indexOf(temporaryFolder(), repo);
     await change(repo, index);
     assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
     await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
@@ -86,8 +84,7 @@ for (const [name, change] of Object.entries(CHANGES))
 
 void test('git is asked when it is forced, or the rules of docs are others', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
-  await using index = await openIndexOf(temporaryFolder());
-  await index.index([repo], undefined, 'commits');
+  await using index = await indexOf(temporaryFolder(), repo);
   assert.deepEqual(await jobWithoutObjects(index, repo, true), FAILED);
   await index.close();
   const filters = { ...FILTERS, maxFileSize: FILTERS.maxFileSize + 1 };
@@ -100,8 +97,7 @@ void test(
   TIMEOUT,
   async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    await using first = await openIndexOf(temporaryFolder());
-    await first.index([repo], { branches: ['nowhere'] }, 'commits');
+    await using first = await indexOf(temporaryFolder(), repo, { branches: ['nowhere'] });
     await first.close();
     await using next = await openIndexOf(first.dataDir);
     await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);

@@ -1,7 +1,8 @@
-// Tests of categories and of the order that they lead to.
+// Categories of files, the order that they lead to, and the kinds that are shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fileKindsOf } from '../../../daemon/engine/search/file-kinds.ts';
 import { docCategory, docTier, fileKindOf } from '../../../daemon/engine/build/rank.ts';
 
 test('categories by path', () => {
@@ -79,4 +80,28 @@ test('the kind of a file follows its tier, and where that leaves it open its pat
     ['vendor/a.ts', 0, 'code'],
   ] as const;
   for (const [path, tier, kind] of cases) assert.equal(fileKindOf(path, tier), kind, path);
+});
+
+function shardOf(shardId: string, paths: readonly string[]) {
+  const requested: number[] = [];
+  const tables = {
+    docCount: paths.length,
+    pathOf: (docId: number) => {
+      requested.push(docId);
+      return Buffer.from(paths[docId]!);
+    },
+  };
+  const kinds = (...docs: [docId: number, tier: number][]) =>
+    docs.map(([docId, tier]) => fileKindsOf(shardId, tables)(docId, tier));
+  return { requested, kinds };
+}
+
+test('a kind is told from the path once, and the same the next time', () => {
+  const one = shardOf('one', ['src/a.ts', 'docs/b.md', 'vendor/c.go', 'a.pb.go', 'a.test.ts']);
+  const expected = ['docs', 'code', 'vendored', 'generated', 'test'];
+  for (let round = 0; round < 2; round++)
+    assert.deepEqual(one.kinds([1, 0], [0, 0], [2, 2], [3, 2], [4, 1]), expected);
+  assert.deepEqual(one.requested, [1, 0, 2, 3, 4]);
+  const other = shardOf('other', ['README.md']);
+  assert.deepEqual(other.kinds([0, 0]), ['docs']);
 });

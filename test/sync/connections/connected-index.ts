@@ -1,5 +1,6 @@
 // An index of what connections to local hosts list, as a daemon has it, with pauses that a test can wait for.
 
+import type { RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { indexerOf } from '../../../daemon/app/instance.ts';
 import type { Index } from '../../../daemon/app/open-index.ts';
 import { omitUndefined } from '../../../daemon/base/omit-undefined.ts';
@@ -139,4 +140,14 @@ export async function settled(
   const index = await openConnected(dataDir, host, { c: settings }, more);
   await index.settle();
   return index;
+}
+
+/** `repository:path` of the files that hold a word, sorted. */
+export async function found(
+  index: ConnectedIndex,
+  word: string,
+  repoAccess?: RepoAccess,
+): Promise<string[]> {
+  const { files } = await index.search(word, {}, repoAccess);
+  return files.map(({ repository, path }) => `${repository}:${path}`).sort();
 }

@@ -37,9 +37,8 @@ import { isRunning } from '../../sources/history/braked-git.ts';
 import { fetchReporter } from '../../../daemon/sync/jobs/job-step.ts';
 import { newUser } from '../../store/harness.ts';
 import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
-import type { RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
-import { type ConnectedIndex, openConnected, settled } from './connected-index.ts';
+import { type ConnectedIndex, found, openConnected, settled } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
 import { EAGER } from '../../index/merge-limits.ts';
 import { checkFiles } from '../sound-files.ts';
@@ -47,15 +46,6 @@ import { fetchLocal, hostedRepo, hostOf, localHost, settingsOf } from './local-h
 
 const PLUM = { 'a.txt': 'plum\n' };
 const ENFORCING = settingsOf({ enforcePermissions: true });
-
-async function found(
-  index: ConnectedIndex,
-  word: string,
-  repoAccess?: RepoAccess,
-): Promise<string[]> {
-  const { files } = await index.search(word, {}, repoAccess);
-  return files.map(({ repository, path }) => `${repository}:${path}`).sort();
-}
 
 /** Finds what guests may see. */
 function guestOf(index: ConnectedIndex): (word: string) => Promise<string[]> {

@@ -21,7 +21,7 @@ import {
   writeFiles,
 } from '../../sources/git/fixture.ts';
 import { openIndexOf } from '../index-of.ts';
-import { type ConnectedIndex, openConnected } from './connected-index.ts';
+import { type ConnectedIndex, found, openConnected } from './connected-index.ts';
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} });
 
@@ -53,11 +53,6 @@ async function open(
       await index.settle();
     },
   };
-}
-
-async function found(index: ConnectedIndex, word: string): Promise<string[]> {
-  const { files } = await index.search(word);
-  return files.map(({ repository, path: file }) => `${repository}:${file}`).sort();
 }
 
 /** A mirror: two bare ones of one remote, a work tree with a linked one, a plain folder, a file. */

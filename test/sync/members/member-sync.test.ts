@@ -112,6 +112,13 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
   return world;
 }
 
+/** A host that tells addresses, with so many repositories. */
+async function mailWorld(t: TestContext, count: number, pageSize?: number) {
+  const mail = await startMailHost(t, pageSize);
+  const world = await startWorld(t, repos(count));
+  return { mail, world, sync: world.start(mail.open) };
+}
+
 async function auditOf(store: Store): Promise<string[]> {
   const { rows } = await store.audit.list({ offset: 0, limit: 100 });
   return rows.map(({ targetId, metadata }) => `${targetId} ${JSON.stringify(metadata)}`).sort();
@@ -242,9 +249,7 @@ test('GitHub: a credential that is revoked is not tried on every repository', as
 });
 
 test('part of a list is no list: cut off, refused in the midst, too long', async (t) => {
-  const mail = await startMailHost(t);
-  const world = await startWorld(t, repos(2));
-  const sync = world.start(mail.open);
+  const { mail, world, sync } = await mailWorld(t, 2);
   mail.readers.set('acme/r1', ['a@x', 'b@x', 'c@x']).set('acme/r2', ['a@x']);
   await sync.run('gh');
   mail.readers.set('acme/r1', ['d@x', 'e@x', 'f@x']);
@@ -263,9 +268,7 @@ test('part of a list is no list: cut off, refused in the midst, too long', async
 });
 
 test('a list of more than two hundred thousand readers is not taken', async (t) => {
-  const mail = await startMailHost(t, 2_000);
-  const world = await startWorld(t, repos(1));
-  const sync = world.start(mail.open);
+  const { mail, world, sync } = await mailWorld(t, 1, 2_000);
   mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
   mail.readers.set(
@@ -278,9 +281,7 @@ test('a list of more than two hundred thousand readers is not taken', async (t) 
 });
 
 test('what left or turned public loses its list, also while it is asked about', async (t) => {
-  const mail = await startMailHost(t);
-  const world = await startWorld(t, repos(4));
-  const sync = world.start(mail.open);
+  const { mail, world, sync } = await mailWorld(t, 4);
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await sync.run('gh');
   world.listed = [repoOf(1), repoOf(2, { visibility: 'public' }), repoOf(4)];
@@ -298,9 +299,7 @@ test('what left or turned public loses its list, also while it is asked about', 
 });
 
 test('lists of a connection that syncs no more go when their age has ended', async (t) => {
-  const mail = await startMailHost(t);
-  const world = await startWorld(t, repos(1));
-  const sync = world.start(mail.open);
+  const { mail, world, sync } = await mailWorld(t, 1);
   mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
   world.connections = new Set();
@@ -313,9 +312,7 @@ test('lists of a connection that syncs no more go when their age has ended', asy
 });
 
 test('a stop leaves the rest to the next start, which asks about nothing twice', async (t) => {
-  const mail = await startMailHost(t);
-  const world = await startWorld(t, repos(40));
-  const first = world.start(mail.open);
+  const { mail, world, sync: first } = await mailWorld(t, 40);
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await first.run('gh');
   world.clock.nowMs += HOUR_MS;
@@ -353,9 +350,7 @@ test('a stop leaves the rest to the next start, which asks about nothing twice',
 });
 
 test('a clock that was ahead: what it left is taken anew', async (t) => {
-  const mail = await startMailHost(t);
-  const world = await startWorld(t, repos(1));
-  const sync = world.start(mail.open);
+  const { mail, world, sync } = await mailWorld(t, 1);
   mail.readers.set('acme/r1', ['a@x']);
   world.clock.nowMs += 100 * HOUR_MS;
   await sync.check();
