@@ -135,6 +135,9 @@ const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
 export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
   // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
   v8.setFlagsFromString('--no-liftoff');
+  // The heap may double before it is collected. V8's own factor counts the bytes of a large answer as growth, and collected
+  // the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
+  v8.setFlagsFromString('--heap-growing-percent=100');
   return WebAssembly.compile(await readFile(file));
 }
 
