@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
@@ -145,7 +146,12 @@ async function forget(context: BrowserContext, url: string): Promise<void> {
   await context.unrouteAll({ behavior: 'ignoreErrors' });
   await context.clearPermissions();
   await context.clearCookies();
-  await Promise.all(context.pages().map((one) => one.close()));
+  await Promise.all(context.pages().map(closePage));
+}
+
+/** Why a bound: now and then Chromium never confirms that a page is closed which has just navigated. */
+async function closePage(page: Page): Promise<void> {
+  await Promise.race([page.close(), setTimeout(5000, undefined)]);
 }
 
 /**
