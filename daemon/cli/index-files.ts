@@ -102,7 +102,7 @@ async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise
     if (checks.every(isThere)) return checks;
     const next = await indexIn(dataDir);
     const names = new Set(next.fileNames);
-    if ([...catalog.fileNames].every((name) => names.has(name))) return checks;
+    if (catalog.fileNames.every((name) => names.has(name))) return checks;
     catalog = next;
   }
 }

@@ -85,6 +85,19 @@ void test('a file that two have put there stays until both are done with it', as
   assert.equal(existsSync(file), false);
 });
 
+void test('names of files are those of one moment, for a backup that reads them while repos are committed', async () => {
+  const catalog = await openCatalog();
+  const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
+  const repo = { ...REPO, revisionFile };
+  await catalog.commit(() => ({ put: [repo] }));
+  const read: string[] = [];
+  for (const name of catalog.fileNames) {
+    read.push(name);
+    if (read.length < 5) await catalog.commit(() => ({ put: [repo] }));
+  }
+  assert.deepEqual(read, [`${revisionFile}.revisions`]);
+});
+
 void test('a folder that has the name of a file of ours gives way', async () => {
   const catalog = await openCatalog();
   const bytes = new RevisionWriter([]).bytes();

@@ -153,9 +153,9 @@ export class Catalog {
     return [...distinct.values()].map((shard) => this.shardFile(shard));
   }
 
-  /** Names of all files in the shard folder, without duplicates. */
-  get fileNames(): Iterable<string> {
-    return this.#reposByName.keys();
+  /** Names of all files in the shard folder at this moment, without duplicates. */
+  get fileNames(): readonly string[] {
+    return [...this.#reposByName.keys()];
   }
 
   filePath(name: string): string {
