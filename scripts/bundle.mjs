@@ -17,7 +17,6 @@ import { build } from 'esbuild';
  */
 const APART = [
   '@node-rs/argon2',
-  'azure-devops-node-api',
   'koffi',
   'libsql',
   'linguist-languages',

@@ -15,26 +15,18 @@ export async function jsonOf(
   secret: SecretText | undefined,
   prefix = '',
 ): Promise<unknown> {
-  const text = await textOf(response, question, secret);
+  const text = await response.text();
+  if (!response.ok) {
+    const said = reasonIn(text);
+    const safe = secret === undefined ? said : said.replaceAll(secret.reveal(), '(hidden)');
+    throw statusFailure(response.status, safe, question);
+  }
   try {
     if (!text.startsWith(prefix)) throw new Error(`it does not begin with ${prefix}`);
     return JSON.parse(text.slice(prefix.length));
   } catch (error) {
     throw answerFailure(messageOf(error), question);
   }
-}
-
-/** The body of a successful answer. Errors: HostError. */
-export async function textOf(
-  response: Response,
-  question: Question,
-  secret: SecretText | undefined,
-): Promise<string> {
-  const text = await response.text();
-  if (response.ok) return text;
-  const said = reasonIn(text);
-  const safe = secret === undefined ? said : said.replaceAll(secret.reveal(), '(hidden)');
-  throw statusFailure(response.status, safe, question);
 }
 
 /** Keys that hosts use for the reason of a refusal. */

@@ -1,19 +1,18 @@
-// Azure DevOps, the service and own servers, over its client library. One answer lists all repositories of an organization.
-// If the connection names nothing, the credential's organizations are requested from a separate host of the service, or the
+// Azure DevOps, the service and own servers. One answer lists all repositories of an organization: the API has no pages. A
+// question without a version is answered in the newest one of the server. If the connection names nothing, the credential's organizations are requested from a separate host of the service, or the
 // collections from a server.
 
 import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
-import type { SecretText } from '../base/config/secret-text.ts';
 import type { AnonymousProbe } from './anonymous-probe.ts';
-import { checked, withoutSlash } from './answers.ts';
-import { openAzureClient, signedIn, type AzureClient } from './azure-client.ts';
+import { questionOf, withoutSlash } from './answers.ts';
+import { statusFailure } from './failures.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { foundTarget, type Target, type Targets } from './targets.ts';
-import type { HostTransport } from './transport.ts';
+import type { Fetch, HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
 
@@ -22,8 +21,8 @@ const repositorySchema = z.object({
   name: z.string().min(1),
   project: z.object({
     name: z.string().min(1),
-    /** A value of the enumeration `ProjectVisibility`. */
-    visibility: z.number().optional(),
+    /** A project visible to all members of an organization counts as private here. */
+    visibility: z.string().optional(),
   }),
   /** Full name of a ref; absent: it is empty. */
   defaultBranch: z.string().optional(),
@@ -33,11 +32,8 @@ const repositorySchema = z.object({
 });
 type Repository = z.output<typeof repositorySchema>;
 
-/** `Public` of `ProjectVisibility`. A project visible to all members of an organization counts as private here. */
-const PUBLIC = 2;
-
-const repositories = z.array(repositorySchema);
-const collectionPage = z.array(z.object({ name: z.string().min(1) }));
+const repositoryList = z.object({ value: z.array(repositorySchema) });
+const collectionPage = z.object({ value: z.array(z.object({ name: z.string().min(1) })) });
 const profileSchema = z.object({ id: z.string().min(1) });
 const callerSchema = z.object({
   authenticatedUser: z.object({ id: z.string(), providerDisplayName: z.string().optional() }),
@@ -88,8 +84,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
     const [org = '', project = '', name = ''] = path.split('/');
     const url = this.#urlOf(org);
-    const answer = await (await this.#client(url, signal)).repository(project, name);
-    const repository = checked(repositorySchema, answer, { host: this.nameHost, what: path });
+    const repository = await this.#repository(project, name, this.#apiAt(url, signal));
     return this.#probe(url).of(repoOfAzure(repository, org, url), signal);
   }
 
@@ -98,7 +93,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
     const [path] = [...orgs, ...projects, ...repos];
     const org = path?.split('/')[0] ?? (await this.#everyOrg(signal))[0];
     if (org === undefined) return 'somebody who sees nothing';
-    const api = this.#apiAt(this.apiUrl, this.transport, signal);
+    const api = this.#apiAt(this.apiUrl, signal);
     const { authenticatedUser } = await api.get(callerSchema, pathOf`/${org}/_apis/connectionData`);
     return authenticatedUser.providerDisplayName ?? authenticatedUser.id;
   }
@@ -114,7 +109,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   }
 
   async #everyAccount(signal: AbortSignal): Promise<string[]> {
-    const api = this.#apiAt(this.#accountsUrl, this.#accounts, signal);
+    const api = this.#apiAt(this.#accountsUrl, signal, this.#accounts);
     const version = { 'api-version': '7.0' };
     try {
       const { id } = await api.get(profileSchema, '/_apis/profile/profiles/me', version);
@@ -129,55 +124,54 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   }
 
   async #everyCollection(signal: AbortSignal): Promise<string[]> {
+    const api = this.#apiAt(this.apiUrl, signal);
     const names = new Set<string>();
     for (let page = 0; page < COLLECTION_PAGES_MAX; page++) {
-      const some = await this.#collections(page * PAGE_SIZE, signal);
-      for (const { name } of some) names.add(name);
-      if (some.length < PAGE_SIZE) break;
+      const query = { $top: PAGE_SIZE, $skip: page * PAGE_SIZE };
+      const { value } = await api.get(collectionPage, '/_apis/projectCollections', query);
+      for (const { name } of value) names.add(name);
+      if (value.length < PAGE_SIZE) break;
     }
     return [...names];
   }
 
-  async #collections(skipped: number, signal: AbortSignal) {
-    const client = await this.#client(this.apiUrl, signal);
-    const answer = await client.collections(PAGE_SIZE, skipped);
-    return checked(collectionPage, answer, { host: this.nameHost, what: 'collections' });
-  }
-
-  #apiAt(url: string, transport: HostTransport, signal: AbortSignal): PlainApi {
+  #apiAt(url: string, signal: AbortSignal, transport = this.transport): PlainApi {
     return this.api(signal, { url, user: '', fetch: signedIn(transport.fetchUntil(signal)) });
   }
 
   #org(name: string, org: string, signal: AbortSignal): Target {
-    return this.#target(name, org, signal, (client) => client.repositories());
+    return this.#target(name, org, signal, (api) => repositoriesAt('/_apis/git/repositories', api));
   }
 
   #project(path: string, signal: AbortSignal): Target {
     const [org = '', project = ''] = path.split('/');
-    return this.#target(`projects: ${path}`, org, signal, (client) => client.repositories(project));
+    const address = pathOf`/${project}/_apis/git/repositories`;
+    return this.#target(`projects: ${path}`, org, signal, (api) => repositoriesAt(address, api));
   }
 
   #repo(path: string, signal: AbortSignal): Target {
     const [org = '', project = '', name = ''] = path.split('/');
-    const read = async (client: AzureClient) => [await client.repository(project, name)];
+    const read = async (api: PlainApi) => [await this.#repository(project, name, api)];
     return { ...this.#target(`repos: ${path}`, org, signal, read), isRepo: true };
+  }
+
+  #repository(project: string, name: string, api: PlainApi): Promise<Repository> {
+    return api.get(repositorySchema, pathOf`/${project}/_apis/git/repositories/${name}`);
   }
 
   #target(
     name: string,
     org: string,
     signal: AbortSignal,
-    read: (client: AzureClient) => Promise<unknown>,
+    read: (api: PlainApi) => Promise<readonly Repository[]>,
   ): Target {
     const url = this.#urlOf(org);
     return {
       name,
       anonymousProbe: this.#probe(url),
       readPage: async () => {
-        const answer = await read(await this.#client(url, signal));
-        const all = checked(repositories, answer, { host: this.nameHost, what: name });
-        const repos = all.map((repository) => repoOfAzure(repository, org, url));
-        return { listed: repos.map((repo) => this.listedAs(repo)) };
+        const repos = await read(this.#apiAt(url, signal));
+        return { listed: repos.map((repo) => this.listedAs(repoOfAzure(repo, org, url))) };
       },
     };
   }
@@ -190,16 +184,10 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   #probe(url: string): AnonymousProbe {
     return this.anonymousProbe(({ hostId }) => `${url}/_apis/git/repositories/${hostId}`);
   }
+}
 
-  #client(url: string, signal: AbortSignal): Promise<AzureClient> {
-    const fetch = signedIn(this.transport.fetchUntil(signal));
-    return openAzureClient({ url, token: () => this.#ownToken(), fetch, signal });
-  }
-
-  /** The configuration requires one. Errors: HostError if it is missing. */
-  #ownToken(): SecretText {
-    return this.token()!;
-  }
+async function repositoriesAt(address: string, api: PlainApi): Promise<readonly Repository[]> {
+  return (await api.get(repositoryList, address)).value;
 }
 
 /** @param url  of the organization */
@@ -226,7 +214,24 @@ function repoOfAzure(repository: Repository, org: string, url: string): HostRepo
   };
 }
 
-function visibilityOf(visibility: number | undefined): HostRepo['visibility'] {
+function visibilityOf(visibility: string | undefined): HostRepo['visibility'] {
   if (visibility === undefined) return 'unknown';
-  return visibility === PUBLIC ? 'public' : 'private';
+  return visibility === 'public' ? 'public' : 'private';
+}
+
+/** Azure DevOps answers unauthenticated requests with a sign-in page and a success status, or with a redirect to one. */
+function signedIn(fetch: Fetch): Fetch {
+  return async (url, options) => {
+    try {
+      const response = await fetch(url, options);
+      if (response.status !== 203) return response;
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code !== 'REDIRECT_REFUSED') throw error;
+    }
+    throw statusFailure(
+      401,
+      'a page to sign in',
+      questionOf(options?.method ?? 'GET', new URL(url)),
+    );
+  };
 }

@@ -7,7 +7,7 @@ import { HostError, type ListingIssue, UnreachableError } from './host.ts';
 export interface Question {
   /** Name of the host, with port. */
   readonly host: string;
-  /** Method and path, without query; or the client library's call. */
+  /** Method and path, without query. */
   readonly what: string;
 }
 

@@ -1,5 +1,5 @@
-// Interface of a code host: list repositories, authenticate git, list readers. One file per kind of host implements it,
-// over its own client library; sync/connections/ acts on the answers.
+// Interface of a code host: list repositories, authenticate git, list readers. One file per kind of host implements it;
+// sync/connections/ acts on the answers.
 
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType, RepoFacts, RepoSource, Visibility } from '../repos/records.ts';

@@ -1,4 +1,4 @@
-// HTTP transport to a code host: one per connection; client libraries use its `fetch` instead of the global one. It
+// HTTP transport to a code host: one per connection. It
 // contacts only the connection's host, whatever a redirect or a page link says, so that credentials reach nobody else;
 // waits as the host requests; retries; and buffers each answer within limits.
 

@@ -82,11 +82,6 @@ const DOORS: readonly Door[] = [
     ],
   },
   {
-    what: 'the client library of a code host',
-    code: /'azure-devops-node-api\b/,
-    locations: ['daemon/hosts/'],
-  },
-  {
     what: 'the protocol of tools',
     code: /'@modelcontextprotocol\//,
     locations: ['daemon/api/mcp/', 'daemon/cli/tool-pipe.ts', 'daemon/cli/tool-calls.ts'],
