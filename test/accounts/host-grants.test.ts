@@ -47,7 +47,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
     ...world,
     mail,
     sync,
-    seen: async (as: string): Promise<string> => (await world.repoIds(as)).join(' '),
+    visibleTo: async (as: string): Promise<string> => (await world.repoIds(as)).join(' '),
     apply: (syncPermissions: boolean): void => {
       configure(syncPermissions);
       world.configuration.readAgain();
@@ -58,17 +58,17 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
 
 test('are what the host says: shown with their time, not removed here, until they are too old', async (t) => {
   const world = await startHosted(t, {});
-  const { ask, mail, sync, seen, clock, member, memberKey, ownerKey } = world;
+  const { send, mail, sync, visibleTo, clock, member, memberKey, ownerKey } = world;
   const cookie = await world.signIn('member@example.com');
   mail.readers.set('acme/r1', ['Member@Example.COM', 'eve@example.com']);
   mail.readers.set('acme/r3', ['eve@example.com', 'member@example.com']);
-  assert.equal(await seen(memberKey), '');
+  assert.equal(await visibleTo(memberKey), '');
   assert.equal(sync.countsOf('gh'), undefined);
   await sync.check();
   assert.deepEqual(sync.countsOf('gh'), { count: 4, known: 2 });
   assert.deepEqual(sync.degradations, []);
-  assert.deepEqual([await seen(memberKey), await seen(cookie)], ['1 3', '1 3']);
-  assert.equal(await seen(ownerKey), '1 2 3');
+  assert.deepEqual([await visibleTo(memberKey), await visibleTo(cookie)], ['1 3', '1 3']);
+  assert.equal(await visibleTo(ownerKey), '1 2 3');
   const takenAt = new Date(clock.nowMs).toISOString();
   const namesOf = (repoId: number) => ({
     userId: member.id,
@@ -77,60 +77,60 @@ test('are what the host says: shown with their time, not removed here, until the
     repoName: `host.example/acme/r${repoId}`,
   });
   const rowOf = (repoId: number) => ({ ...namesOf(repoId), source: 'host', takenAt });
-  const list = async (query: string) => (await ask('GET', `${GRANTS}?${query}`, ownerKey)).json();
+  const list = async (query: string) => (await send('GET', `${GRANTS}?${query}`, ownerKey)).json();
   assert.deepEqual(await list(`userId=${member.id}`), [rowOf(1), rowOf(3)]);
   assert.deepEqual(await list('repoId=3'), [rowOf(3)]);
   const body = { userId: member.id, repoIds: [3] };
-  assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 0 });
-  await ask('POST', GRANTS, ownerKey, body);
+  assert.deepEqual((await send('DELETE', GRANTS, ownerKey, body)).json(), { removed: 0 });
+  await send('POST', GRANTS, ownerKey, body);
   const stored = { ...namesOf(3), source: 'store' };
   assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=1`), [rowOf(1), rowOf(3)]);
   assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=2`), [stored]);
-  assert.deepEqual((await ask('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
-  assert.equal(await seen(memberKey), '1 3');
+  assert.deepEqual((await send('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
+  assert.equal(await visibleTo(memberKey), '1 3');
   mail.failing.set('acme/r1', 500).set('acme/r3', 500);
   clock.nowMs += DAY_MS - 1;
   await sync.check();
-  assert.equal(await seen(memberKey), '1 3');
+  assert.equal(await visibleTo(memberKey), '1 3');
   clock.nowMs += 1;
-  assert.equal(await seen(memberKey), '');
+  assert.equal(await visibleTo(memberKey), '');
   assert.deepEqual(await list(`userId=${member.id}`), []);
   assert.deepEqual(await list('repoId=3'), []);
   mail.failing.clear();
   await sync.run('gh');
-  assert.equal(await seen(memberKey), '1 3');
+  assert.equal(await visibleTo(memberKey), '1 3');
 });
 
 test('end from the next request on: at the host, in the configuration, with the user', async (t) => {
   const world = await startHosted(t, {});
-  const { ask, mail, sync, seen, member, memberKey, ownerKey } = world;
+  const { send, mail, sync, visibleTo, member, memberKey, ownerKey } = world;
   mail.readers.set('acme/r1', ['member@example.com']);
   await sync.run('gh');
-  assert.equal(await seen(memberKey), '1');
+  assert.equal(await visibleTo(memberKey), '1');
   world.apply(false);
-  assert.equal(await seen(memberKey), '');
+  assert.equal(await visibleTo(memberKey), '');
   world.apply(true);
-  assert.equal(await seen(memberKey), '1');
+  assert.equal(await visibleTo(memberKey), '1');
   mail.readers.set('acme/r1', ['eve@example.com']);
   await sync.run('gh');
-  assert.equal(await seen(memberKey), '');
+  assert.equal(await visibleTo(memberKey), '');
   // Whoever has the address now has what the host gives to it.
-  const add = (email: string) => ask('POST', '/api/ee/users', ownerKey, { email });
+  const add = (email: string) => send('POST', '/api/ee/users', ownerKey, { email });
   const added = await add('Eve@example.com');
   const person = await world.control.accounts.members.find('eve@example.com');
   assert.equal(added.json()['email'], 'eve@example.com');
   const { value } = await world.control.accounts.keys.create(undefined, person, 'k');
-  assert.equal(await seen(value), '1');
+  assert.equal(await visibleTo(value), '1');
   // An address stays as it was given.
   const change = { email: 'eve@example.com', name: 'x' };
-  await ask('PATCH', `/api/ee/user?userId=${member.id}`, ownerKey, change);
-  assert.equal(await seen(memberKey), '');
+  await send('PATCH', `/api/ee/user?userId=${member.id}`, ownerKey, change);
+  assert.equal(await visibleTo(memberKey), '');
   assert.equal((await world.control.accounts.members.find(member.email)).id, member.id);
 });
 
 test('need the licence, and leave counts in the audit, no names', async (t) => {
   const world = await startHosted(t, {});
-  const { mail, sync, seen, clock, memberKey, ownerKey } = world;
+  const { mail, sync, visibleTo, clock, memberKey, ownerKey } = world;
   mail.readers.set('acme/r1', ['member@example.com', 'eve@example.com']);
   await sync.run('gh');
   const { rows } = await world.control.store.audit.list({ offset: 0, limit: 50 });
@@ -151,13 +151,13 @@ test('need the licence, and leave counts in the audit, no names', async (t) => {
       },
     ],
   );
-  assert.equal(await seen(memberKey), '1');
+  assert.equal(await visibleTo(memberKey), '1');
   clock.nowMs += 31 * DAY_MS;
   await sync.run('gh');
-  assert.equal(await seen(memberKey), '');
-  assert.equal(await seen(ownerKey), '1 2 3');
+  assert.equal(await visibleTo(memberKey), '');
+  assert.equal(await visibleTo(ownerKey), '1 2 3');
   const without = await startHosted(t, { entitlements: 'none' });
   without.mail.readers.set('acme/r1', ['member@example.com']);
   await without.sync.run('gh');
-  assert.equal(await without.seen(without.memberKey), '');
+  assert.equal(await without.visibleTo(without.memberKey), '');
 });

@@ -101,7 +101,7 @@ async function startDaemon(store: Store, now: Circumstances) {
   });
   return {
     lists,
-    async seenBy(key: string | undefined): Promise<number[]> {
+    async visibleTo(key: string | undefined): Promise<number[]> {
       const header = (name: string) =>
         name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined;
       const caller = await callers.finder(header, () => NO_REQUEST)();
@@ -127,8 +127,8 @@ interface TwinList {
   readonly takenAt: number;
   /** When it was taken in truth, and when this daemon heard of it, with the age that the clock gave it. */
   readonly takenTrueMs: number;
-  heardTrueMs: number;
-  heardAgeMs: number;
+  receivedTrueMs: number;
+  receivedAgeMs: number;
   /** False: a daemon was started by a clock that makes it younger than it is, which nothing tells. */
   isAgeKnown: boolean;
 }
@@ -146,7 +146,7 @@ function expectedFor(email: string, twin: Twin, now: Circumstances): number[] {
       const list = twin.lists.get(`${connection} ${repoId}`);
       if (list?.emails.includes(email) !== true) return false;
       const clockAgeMs = clockMs - list.takenAt;
-      const ageMs = list.heardAgeMs + now.trueMs - list.heardTrueMs;
+      const ageMs = list.receivedAgeMs + now.trueMs - list.receivedTrueMs;
       const counts = clockAgeMs >= -AHEAD_MS_MAX && clockAgeMs < AGE_MS_MAX && ageMs < AGE_MS_MAX;
       return now.hasGrants && now.connections.has(connection) && counts;
     }),
@@ -156,11 +156,11 @@ function expectedFor(email: string, twin: Twin, now: Circumstances): number[] {
 type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 
 async function check(daemon: Daemon, twin: Twin, now: Circumstances): Promise<void> {
-  assert.deepEqual(await daemon.seenBy(undefined), []);
+  assert.deepEqual(await daemon.visibleTo(undefined), []);
   for (const [email, { key }] of twin.users) {
-    const seen = await daemon.seenBy(key);
-    assert.deepEqual(seen, expectedFor(email, twin, now), email);
-    for (const repoId of seen) {
+    const visible = await daemon.visibleTo(key);
+    assert.deepEqual(visible, expectedFor(email, twin, now), email);
+    for (const repoId of visible) {
       const isFresh = CONNECTIONS.some((connection) => {
         const list = twin.lists.get(`${connection} ${repoId}`);
         if (list?.emails.includes(email) !== true) return false;
@@ -216,9 +216,9 @@ async function removeAll(store: Store): Promise<void> {
 
 /** A user comes, goes, or comes again as another one with the same address. */
 async function changeUser(store: Store, twin: Twin, email: string): Promise<void> {
-  const known = twin.users.get(email);
-  if (known !== undefined) {
-    await store.users.remove(known.id);
+  const existing = twin.users.get(email);
+  if (existing !== undefined) {
+    await store.users.remove(existing.id);
     twin.users.delete(email);
     return;
   }
@@ -243,8 +243,8 @@ async function changeList(
   readers.add('unverified', []);
   const takenAt = now.trueMs + now.offsetMs;
   await store.hostReaders.replace({ repoId, connection }, readers, takenAt);
-  const heard = { heardTrueMs: now.trueMs, heardAgeMs: 0, isAgeKnown: true };
-  twin.lists.set(name, { emails, takenAt, takenTrueMs: now.trueMs, ...heard });
+  const receipt = { receivedTrueMs: now.trueMs, receivedAgeMs: 0, isAgeKnown: true };
+  twin.lists.set(name, { emails, takenAt, takenTrueMs: now.trueMs, ...receipt });
 }
 
 async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
@@ -260,9 +260,9 @@ async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
     daemon.close();
     daemon = await startDaemon(store, now);
     for (const list of twin.lists.values()) {
-      list.heardTrueMs = now.trueMs;
-      list.heardAgeMs = Math.max(0, now.trueMs + now.offsetMs - list.takenAt);
-      if (list.heardAgeMs < now.trueMs - list.takenTrueMs) list.isAgeKnown = false;
+      list.receivedTrueMs = now.trueMs;
+      list.receivedAgeMs = Math.max(0, now.trueMs + now.offsetMs - list.takenAt);
+      if (list.receivedAgeMs < now.trueMs - list.takenTrueMs) list.isAgeKnown = false;
     }
   };
   for (const email of EMAILS) await changeUser(store, twin, email);
@@ -316,8 +316,8 @@ onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
 });
 
 test('a list ends by the time that passed, though the clock was set back a little', () =>
-  withEmbeddedLocation(async (place) => {
-    const store = await place.open();
+  withEmbeddedLocation(async (location) => {
+    const store = await location.open();
     await makeRepos(store);
     const { id } = await store.users.create({ email: 'ann@x.org', role: 'MEMBER' });
     const key = await makeKey(store, id);
@@ -332,20 +332,20 @@ test('a list ends by the time that passed, though the clock was set back a littl
     readers.add('a', ['ann@x.org']);
     await store.hostReaders.replace({ repoId: 1, connection: 'gh' }, readers, now.trueMs);
     now.offsetMs = -500;
-    assert.deepEqual(await daemon.seenBy(key), [1]);
+    assert.deepEqual(await daemon.visibleTo(key), [1]);
     now.trueMs += AGE_MS_MAX - 1;
-    assert.deepEqual(await daemon.seenBy(key), [1]);
+    assert.deepEqual(await daemon.visibleTo(key), [1]);
     now.trueMs += 1;
-    assert.deepEqual(await daemon.seenBy(key), []);
+    assert.deepEqual(await daemon.visibleTo(key), []);
     // Read once more it is no younger.
     await daemon.lists.load();
-    assert.deepEqual(await daemon.seenBy(key), []);
+    assert.deepEqual(await daemon.visibleTo(key), []);
     daemon.close();
   }));
 
 test('thousands of lists that are taken again leave what is kept of a user as it is', () =>
-  withEmbeddedLocation(async (place) => {
-    const store = await place.open();
+  withEmbeddedLocation(async (location) => {
+    const store = await location.open();
     await makeRepos(store);
     const now = { trueMs: HOUR_MS, offsetMs: 0, hasGrants: true, connections: new Set(['gh']) };
     const daemon = await startDaemon(store, now);

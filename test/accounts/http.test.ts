@@ -22,33 +22,33 @@ test('the first owner is made by the one-time link, once', async () => {
   const token = new URL(world.server.setupUrl!).searchParams.get('token')!;
   const setUp = (body: object) =>
     world.call({ method: 'POST', path: '/api/auth/setup', body: JSON.stringify(body) });
-  const wanted = { token, email: 'Ann@Example.com', name: 'Ann', password: PASSWORD };
+  const setup = { token, email: 'Ann@Example.com', name: 'Ann', password: PASSWORD };
   assert.equal((await world.call({ path: '/api/repos' })).status, 200);
-  assert.equal((await setUp({ ...wanted, password: 'short' })).status, 400);
-  assert.equal((await setUp({ ...wanted, token: 'f'.repeat(64) })).status, 401);
-  const made = await setUp(wanted);
+  assert.equal((await setUp({ ...setup, password: 'short' })).status, 400);
+  assert.equal((await setUp({ ...setup, token: 'f'.repeat(64) })).status, 401);
+  const made = await setUp(setup);
   assert.equal(made.status, 201);
   assert.equal(made.json()['email'], 'ann@example.com');
   assert.equal(made.json()['role'], 'OWNER');
-  assert.equal((await setUp({ ...wanted, email: 'b@example.com' })).status, 401);
+  assert.equal((await setUp({ ...setup, email: 'b@example.com' })).status, 401);
   assert.equal((await world.call({ path: '/api/repos' })).status, 401);
   const cookie = cookieOf(made);
   assert.equal((await world.call({ path: '/api/repos', headers: { cookie } })).status, 200);
 });
 
 test('links that are none cost no hash: nobody who has an account is refused for them', async () => {
-  const { ask } = await startAccounts({});
+  const { send } = await startAccounts({});
   const body = { token: 'f'.repeat(64), email: 'x@example.com', name: 'X', password: PASSWORD };
-  const floods = Array.from({ length: 60 }, () => ask('POST', '/api/auth/setup', undefined, body));
+  const floods = Array.from({ length: 60 }, () => send('POST', '/api/auth/setup', undefined, body));
   const login = { email: 'owner@example.com', password: PASSWORD };
-  assert.equal((await ask('POST', '/api/auth/login', undefined, login)).status, 200);
+  assert.equal((await send('POST', '/api/auth/login', undefined, login)).status, 200);
   for (const { code } of await Promise.all(floods)) assert.equal(code, 'INVALID_CREDENTIALS');
 });
 
 test('cookies are hardened; sessions end by logout, password change, suspension and age', async () => {
   const world = await startAccounts({});
-  const { ask, clock } = world;
-  const login = await ask('POST', '/api/auth/login', undefined, {
+  const { send, clock } = world;
+  const login = await send('POST', '/api/auth/login', undefined, {
     email: ' MEMBER@example.com',
     password: PASSWORD,
   });
@@ -56,30 +56,30 @@ test('cookies are hardened; sessions end by logout, password change, suspension 
     login.headers['set-cookie']![0]!,
     /^trawl_session=[0-9a-f]{64}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/,
   );
-  const status = async (cookie: string) => (await ask('GET', '/api/repos', cookie)).status;
+  const status = async (cookie: string) => (await send('GET', '/api/repos', cookie)).status;
   const first = cookieOf(login);
   const second = await world.signIn('member@example.com');
   assert.deepEqual([await status(first), await status(second)], [200, 200]);
-  assert.equal((await ask('POST', '/api/auth/logout', first)).status, 204);
+  assert.equal((await send('POST', '/api/auth/logout', first)).status, 204);
   assert.deepEqual([await status(first), await status(second)], [401, 200]);
   const third = await world.signIn('member@example.com');
   const change = { currentPassword: PASSWORD, newPassword: 'another long one' };
-  const wrong = await ask('POST', '/api/auth/password', third, {
+  const wrong = await send('POST', '/api/auth/password', third, {
     ...change,
     currentPassword: 'no',
   });
   assert.equal(wrong.code, 'INVALID_CREDENTIALS');
-  const short = await ask('POST', '/api/auth/password', third, {
+  const short = await send('POST', '/api/auth/password', third, {
     ...change,
     newPassword: 'short',
   });
   assert.equal(short.code, 'INVALID_REQUEST_BODY');
-  assert.equal((await ask('POST', '/api/auth/password', third, change)).status, 204);
+  assert.equal((await send('POST', '/api/auth/password', third, change)).status, 204);
   assert.deepEqual([await status(second), await status(third)], [401, 200]);
   clock.nowMs += 2 * DAY_MS;
-  const renewed = await ask('GET', '/api/repos', third);
+  const renewed = await send('GET', '/api/repos', third);
   assert.equal(cookieOf(renewed), third);
-  assert.equal((await ask('GET', '/api/repos', third)).headers['set-cookie'], undefined);
+  assert.equal((await send('GET', '/api/repos', third)).headers['set-cookie'], undefined);
   clock.nowMs += 29 * DAY_MS;
   assert.equal(await status(third), 200);
   clock.nowMs += 30 * DAY_MS;
@@ -87,16 +87,16 @@ test('cookies are hardened; sessions end by logout, password change, suspension 
   const fourth = await world.signIn('member@example.com', 'another long one');
   await world.control.accounts.members.change(undefined, world.member.id, { suspended: true });
   assert.equal(await status(fourth), 401);
-  assert.equal((await ask('GET', '/api/repos', world.memberKey)).status, 401);
+  assert.equal((await send('GET', '/api/repos', world.memberKey)).status, 401);
   await world.control.accounts.members.change(undefined, world.member.id, { suspended: false });
-  assert.equal((await ask('GET', '/api/repos', world.memberKey)).status, 200);
+  assert.equal((await send('GET', '/api/repos', world.memberKey)).status, 200);
   assert.equal(await status(fourth), 401);
 });
 
 test('sign-in: unknown and wrong are alike; ten failures close the door for a while', async () => {
-  const { ask, clock } = await startAccounts({});
+  const { send, clock } = await startAccounts({});
   const tryIt = (email: string, password: string) =>
-    ask('POST', '/api/auth/login', undefined, { email, password });
+    send('POST', '/api/auth/login', undefined, { email, password });
   const unknown = await tryIt('nobody@example.com', PASSWORD);
   const wrong = await tryIt('member@example.com', 'wrong password');
   assert.deepEqual(unknown.json(), wrong.json());
@@ -148,24 +148,24 @@ test('a page of another origin cannot act with a cookie; what only reads, and ke
   const read = await world.call({ path: '/api/repos', headers: { cookie, ...evil } });
   assert.equal(read.status, 200);
   assert.equal(read.headers['access-control-allow-origin'], undefined);
-  const login = await world.ask('POST', '/api/auth/login', undefined, {}, evil);
+  const login = await world.send('POST', '/api/auth/login', undefined, {}, evil);
   assert.equal(login.code, 'CROSS_ORIGIN_REQUEST');
 });
 
 test('API keys: shown once, listed, found by both headers, ended at once with their tokens', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
-  const { ask } = world;
+  const { send } = world;
   const cookie = await world.signIn('member@example.com');
-  const made = await ask('POST', '/api/user/api_keys', cookie, { name: 'ci' });
+  const made = await send('POST', '/api/user/api_keys', cookie, { name: 'ci' });
   assert.equal(made.status, 201);
   const { id, key } = made.json() as { id: string; key: string };
   assert.match(key, /^svk_[0-9a-f]{64}$/);
   for (const name of ['ci', '', ' ', 'x'.repeat(65)])
     assert.equal(
-      (await ask('POST', '/api/user/api_keys', cookie, { name })).code,
+      (await send('POST', '/api/user/api_keys', cookie, { name })).code,
       'API_KEY_ALREADY_EXISTS',
     );
-  const listed = await ask('GET', '/api/user/api_keys', cookie);
+  const listed = await send('GET', '/api/user/api_keys', cookie);
   assert.deepEqual(
     (listed.json() as unknown as { name: string }[]).map(({ name }) => name),
     ['first', 'ci'],
@@ -175,27 +175,30 @@ test('API keys: shown once, listed, found by both headers, ended at once with th
     assert.equal((await world.call({ path: '/api/repos', headers })).status, 200);
   const both = { authorization: `Bearer ${NO_KEY}`, 'x-service-api-key': key };
   assert.equal((await world.call({ path: '/api/repos', headers: both })).status, 200);
-  const minted = await ask('POST', '/api/ee/scoped_access_token', key, { repoIds: [1] });
+  const minted = await send('POST', '/api/ee/scoped_access_token', key, { repoIds: [1] });
   const { token } = minted.json() as { token: string };
-  assert.equal((await ask('GET', '/api/repos', token)).status, 200);
+  assert.equal((await send('GET', '/api/repos', token)).status, 200);
   const tokenFirst = { authorization: `Bearer svst_${'0'.repeat(64)}`, 'x-service-api-key': key };
   assert.equal((await world.call({ path: '/api/repos', headers: tokenFirst })).status, 401);
   const others = await world.signIn('owner@example.com');
-  assert.equal((await ask('DELETE', `/api/user/api_keys/${id}`, others)).code, 'API_KEY_NOT_FOUND');
-  assert.equal((await ask('DELETE', `/api/user/api_keys/${id}`, cookie)).status, 204);
-  assert.equal((await ask('GET', '/api/repos', key)).status, 401);
-  assert.equal((await ask('GET', '/api/repos', token)).status, 401);
+  assert.equal(
+    (await send('DELETE', `/api/user/api_keys/${id}`, others)).code,
+    'API_KEY_NOT_FOUND',
+  );
+  assert.equal((await send('DELETE', `/api/user/api_keys/${id}`, cookie)).status, 204);
+  assert.equal((await send('GET', '/api/repos', key)).status, 401);
+  assert.equal((await send('GET', '/api/repos', token)).status, 401);
 });
 
 test('scoped tokens: one hour to the millisecond, only by keys, never more than their user sees', async () => {
   const enforced = { enforcement: 'all', visibility: 'private' } as const;
   const repos = [repo(1, 'open'), repo(2, 'shut', enforced), repo(3, 'closed', enforced)];
   const world = await startAccounts({ repos });
-  const { ask, clock, memberKey, ownerKey } = world;
+  const { send, clock, memberKey, ownerKey } = world;
   const mint = (as: string | undefined, body: unknown) =>
-    ask('POST', '/api/ee/scoped_access_token', as, body);
-  const seen = world.repoIds;
-  const isRefused = async (as: string) => (await ask('GET', '/api/repos', as)).status === 401;
+    send('POST', '/api/ee/scoped_access_token', as, body);
+  const visibleTo = world.repoIds;
+  const isRefused = async (as: string) => (await send('GET', '/api/repos', as)).status === 401;
   const cookie = await world.signIn('member@example.com');
   const cases: [string | undefined, unknown, string][] = [
     [undefined, { repoIds: [] }, 'INVALID_REQUEST_BODY'],
@@ -213,52 +216,52 @@ test('scoped tokens: one hour to the millisecond, only by keys, never more than 
   ];
   assert.deepEqual(hidden.json(), unknown.json());
   await world.control.store.grants.add(world.member.id, [2]);
-  assert.deepEqual(await seen(memberKey), [1, 2]);
+  assert.deepEqual(await visibleTo(memberKey), [1, 2]);
   const made = await mint(memberKey, { repoIds: [2, 1, 2] });
   assert.equal(made.status, 201);
   const { id, token, createdAt, expiresAt, repoIds } = made.json() as Record<string, string>;
   assert.deepEqual(repoIds, [2, 1]);
   assert.equal(Date.parse(expiresAt!) - Date.parse(createdAt!), HOUR_MS);
-  assert.deepEqual(await seen(token), [1, 2]);
+  assert.deepEqual(await visibleTo(token), [1, 2]);
   assert.equal(
     (await world.call({ path: '/api/repos', headers: { 'x-service-api-key': token! } })).status,
     401,
   );
   const ownToken = (await mint(ownerKey, { repoIds: [1, 3] })).json()['token'] as string;
-  assert.deepEqual(await seen(ownToken), [3, 1]);
+  assert.deepEqual(await visibleTo(ownToken), [3, 1]);
   for (const [as, isWhole] of [
     [ownToken, false],
     [memberKey, false],
     [ownerKey, true],
   ] as const) {
-    const explained = await ask('POST', '/api/explain', as, SEARCH_BODY);
+    const explained = await send('POST', '/api/explain', as, SEARCH_BODY);
     assert.equal(explained.status, 200);
     assert.equal('shards' in explained.json(), isWhole);
   }
   await world.control.store.grants.remove(world.member.id, [2]);
-  assert.deepEqual(await seen(token), [1]);
-  const tokens = await ask('GET', '/api/user/scoped_access_tokens', cookie);
+  assert.deepEqual(await visibleTo(token), [1]);
+  const tokens = await send('GET', '/api/user/scoped_access_tokens', cookie);
   assert.equal((tokens.json() as unknown as unknown[]).length, 1);
   assert.ok(!tokens.body.toString().includes(token!));
   clock.nowMs = Date.parse(expiresAt!) - 1;
-  assert.deepEqual(await seen(token), [1]);
+  assert.deepEqual(await visibleTo(token), [1]);
   clock.nowMs += 1;
   assert.ok(await isRefused(token!));
-  const gone = await ask('DELETE', `/api/ee/scoped_access_token/${id}`, memberKey);
+  const gone = await send('DELETE', `/api/ee/scoped_access_token/${id}`, memberKey);
   assert.equal(gone.code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
   const next = (await mint(memberKey, { repoIds: [1] })).json() as Record<string, string>;
   const path = `/api/ee/scoped_access_token/${next['id']}`;
-  assert.equal((await ask('DELETE', path, ownerKey)).code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
-  assert.equal((await ask('DELETE', path, memberKey)).status, 204);
+  assert.equal((await send('DELETE', path, ownerKey)).code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
+  assert.equal((await send('DELETE', path, memberKey)).status, 204);
   assert.ok(await isRefused(next['token']!));
-  assert.equal((await ask('DELETE', path, memberKey)).code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
+  assert.equal((await send('DELETE', path, memberKey)).code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
 });
 
 test('members: list, one, add, change, remove; the last owner stays', async () => {
   const world = await startAccounts({ seats: 3 });
-  const { ask, ownerKey, owner, member } = world;
+  const { send, ownerKey, owner, member } = world;
   const one = (id: string) => `/api/ee/user?userId=${id}`;
-  const listed = (await ask('GET', '/api/ee/users', ownerKey)).json() as unknown as object[];
+  const listed = (await send('GET', '/api/ee/users', ownerKey)).json() as unknown as object[];
   assert.equal(listed.length, 2);
   assert.deepEqual(Object.keys(listed[0]!).sort(), [
     'createdAt',
@@ -285,8 +288,8 @@ test('members: list, one, add, change, remove; the last owner stays', async () =
     ['POST', '/api/ee/users', ownerKey, { email: 'nonsense' }, 'INVALID_REQUEST_BODY'],
   ];
   for (const [method, path, as, body, code] of cases)
-    assert.equal((await ask(method, path, as, body)).code, code, `${method} ${path} ${code}`);
-  const added = await ask('POST', '/api/ee/users', ownerKey, {
+    assert.equal((await send(method, path, as, body)).code, code, `${method} ${path} ${code}`);
+  const added = await send('POST', '/api/ee/users', ownerKey, {
     email: 'new@example.com',
     name: 'N',
   });
@@ -294,70 +297,73 @@ test('members: list, one, add, change, remove; the last owner stays', async () =
   const { setupUrl, id } = added.json() as Record<string, string>;
   const token = new URL(setupUrl!).searchParams.get('token');
   const body = { token, email: 'new@example.com', name: 'New', password: PASSWORD };
-  assert.equal((await ask('POST', '/api/auth/setup', undefined, body)).json()['role'], 'MEMBER');
-  assert.equal((await ask('POST', '/api/auth/setup', undefined, body)).code, 'INVALID_CREDENTIALS');
+  assert.equal((await send('POST', '/api/auth/setup', undefined, body)).json()['role'], 'MEMBER');
+  assert.equal(
+    (await send('POST', '/api/auth/setup', undefined, body)).code,
+    'INVALID_CREDENTIALS',
+  );
   await world.signIn('new@example.com');
-  const full = await ask('POST', '/api/ee/users', ownerKey, { email: 'more@example.com' });
+  const full = await send('POST', '/api/ee/users', ownerKey, { email: 'more@example.com' });
   assert.equal(full.code, 'ORG_SEAT_COUNT_REACHED');
-  assert.equal((await ask('GET', one('NEW@example.com'), ownerKey)).json()['id'], id);
-  const promoted = await ask('PATCH', one(id!), ownerKey, { role: 'OWNER', name: 'Boss' });
+  assert.equal((await send('GET', one('NEW@example.com'), ownerKey)).json()['id'], id);
+  const promoted = await send('PATCH', one(id!), ownerKey, { role: 'OWNER', name: 'Boss' });
   assert.deepEqual([promoted.json()['role'], promoted.json()['name']], ['OWNER', 'Boss']);
-  assert.equal((await ask('DELETE', one(owner.id), ownerKey)).json()['success'], true);
-  assert.equal((await ask('GET', '/api/ee/users', ownerKey)).code, 'NOT_AUTHENTICATED');
+  assert.equal((await send('DELETE', one(owner.id), ownerKey)).json()['success'], true);
+  assert.equal((await send('GET', '/api/ee/users', ownerKey)).code, 'NOT_AUTHENTICATED');
 });
 
 test('an entitlement ends with its licence; tokens are refused then', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
-  const { ask, clock, memberKey, ownerKey } = world;
+  const { send, clock, memberKey, ownerKey } = world;
   clock.nowMs += 30 * DAY_MS - 60_000;
-  const minted = await ask('POST', '/api/ee/scoped_access_token', memberKey, { repoIds: [1] });
+  const minted = await send('POST', '/api/ee/scoped_access_token', memberKey, { repoIds: [1] });
   const token = minted.json()['token'] as string;
-  assert.equal((await ask('GET', '/api/repos', token)).status, 200);
+  assert.equal((await send('GET', '/api/repos', token)).status, 200);
   clock.nowMs += 59_999;
-  assert.equal((await ask('GET', '/api/repos', token)).status, 200);
+  assert.equal((await send('GET', '/api/repos', token)).status, 200);
   clock.nowMs += 1;
-  assert.equal((await ask('GET', '/api/repos', token)).status, 401);
-  assert.equal((await ask('GET', '/api/ee/users', ownerKey)).status, 403);
-  assert.equal((await ask('GET', '/api/license', ownerKey)).json()['state'], 'expired');
-  const refused = await ask('PUT', '/api/license', ownerKey, { key: licenceKey(['audit']) });
+  assert.equal((await send('GET', '/api/repos', token)).status, 401);
+  assert.equal((await send('GET', '/api/ee/users', ownerKey)).status, 403);
+  assert.equal((await send('GET', '/api/license', ownerKey)).json()['state'], 'expired');
+  const refused = await send('PUT', '/api/license', ownerKey, { key: licenceKey(['audit']) });
   assert.equal(refused.code, 'LICENSE_CONTROLLED_BY_ENV');
 });
 
 test('owners set the licence and the settings; what the environment fixes stays', async () => {
   const world = await startAccounts({ entitlements: 'none' });
-  const { ask, ownerKey, memberKey } = world;
-  assert.equal((await ask('GET', '/api/license', ownerKey)).json()['state'], 'none');
-  const bad = await ask('PUT', '/api/license', ownerKey, { key: `${licenceKey(['audit'])}x` });
+  const { send, ownerKey, memberKey } = world;
+  assert.equal((await send('GET', '/api/license', ownerKey)).json()['state'], 'none');
+  const bad = await send('PUT', '/api/license', ownerKey, { key: `${licenceKey(['audit'])}x` });
   assert.equal(bad.code, 'INVALID_LICENSE');
-  const good = await ask('PUT', '/api/license', ownerKey, { key: licenceKey(['audit'], 9) });
+  const good = await send('PUT', '/api/license', ownerKey, { key: licenceKey(['audit'], 9) });
   assert.deepEqual(
     [good.json()['state'], good.json()['seats'], good.json()['seatsUsed']],
     ['valid', 9, 2],
   );
-  const repos = async (as?: string) => (await ask('GET', '/api/repos', as)).status;
+  const repos = async (as?: string) => (await send('GET', '/api/repos', as)).status;
   assert.equal(await repos(), 401);
-  const change = (body: object) => ask('PATCH', '/api/instance', ownerKey, body);
+  const change = (body: object) => send('PATCH', '/api/instance', ownerKey, body);
   assert.equal((await change({ anonymousAccess: true })).json()['anonymousAccess'], true);
   assert.equal(await repos(), 200);
   assert.equal(await repos(NO_KEY), 200);
   assert.equal((await change({ passwordLogin: false })).code, 'EMAIL_LOGIN_CANNOT_BE_DISABLED');
   await change({ anonymousAccess: false, apiKeyUsage: 'owners', apiKeyCreation: 'owners' });
-  const disabled = await ask('GET', '/api/repos', memberKey);
+  const disabled = await send('GET', '/api/repos', memberKey);
   assert.deepEqual([disabled.status, disabled.code], [403, 'API_KEY_USAGE_DISABLED']);
   assert.equal(await repos(ownerKey), 200);
   const cookie = await world.signIn('member@example.com');
-  const refused = await ask('POST', '/api/user/api_keys', cookie, { name: 'x' });
+  const refused = await send('POST', '/api/user/api_keys', cookie, { name: 'x' });
   assert.equal(refused.code, 'INSUFFICIENT_PERMISSIONS');
   const env = { TRAWL_ANONYMOUS_ACCESS: 'true' };
   const fixed = await startAccounts({ env, settings: { apiKeyUsage: 'all' } });
-  const state = (await fixed.ask('GET', '/api/instance', fixed.ownerKey)).json();
+  const state = (await fixed.send('GET', '/api/instance', fixed.ownerKey)).json();
   assert.deepEqual(state['controlledBy'], {
     anonymousAccess: 'env',
     passwordLogin: 'ui',
     apiKeyCreation: 'ui',
     apiKeyUsage: 'file',
   });
-  const patch = (body: object) => fixed.ask('PATCH', '/api/instance', fixed.ownerKey, body);
+  const patch = (body: object) => fixed.send('PATCH', '/api/instance', fixed.ownerKey, body);
   assert.equal(
     (await patch({ anonymousAccess: false })).code,
     'ANONYMOUS_ACCESS_CONTROLLED_BY_ENV',
@@ -367,18 +373,18 @@ test('owners set the licence and the settings; what the environment fixes stays'
 
 test('the audit log tells who did what, in pages; guests leave no trace, secrets neither', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
-  const { ask, ownerKey, memberKey, member } = world;
+  const { send, ownerKey, memberKey, member } = world;
   const cookie = await world.signIn('member@example.com');
-  const made = await ask('POST', '/api/user/api_keys', cookie, { name: 'ci' });
-  await ask('POST', '/api/search', memberKey, SEARCH_BODY, {
+  const made = await send('POST', '/api/user/api_keys', cookie, { name: 'ci' });
+  await send('POST', '/api/search', memberKey, SEARCH_BODY, {
     'x-service-client-source': 'editor'.repeat(20),
   });
-  await ask('GET', '/api/source?repo=a&path=b', memberKey);
+  await send('GET', '/api/source?repo=a&path=b', memberKey);
   for (let i = 0; i < 3; i++)
-    await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
+    await send('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
   await world.control.accounts.auditLog.flush();
-  await ask('PATCH', '/api/instance', ownerKey, { apiKeyCreation: 'owners' });
-  const reply = await ask('GET', '/api/ee/audit?perPage=100', ownerKey);
+  await send('PATCH', '/api/instance', ownerKey, { apiKeyCreation: 'owners' });
+  const reply = await send('GET', '/api/ee/audit?perPage=100', ownerKey);
   const records = reply.json() as unknown as Record<string, unknown>[];
   const actions = records.map(({ action }) => action);
   for (const action of [
@@ -407,16 +413,16 @@ test('the audit log tells who did what, in pages; guests leave no trace, secrets
     assert.ok(
       !reply.body.toString().includes(secret) && !JSON.stringify(world.lines).includes(secret),
     );
-  const page = await ask('GET', '/api/ee/audit?perPage=2&page=2', ownerKey);
+  const page = await send('GET', '/api/ee/audit?perPage=2&page=2', ownerKey);
   assert.equal((page.json() as unknown as unknown[]).length, 2);
   assert.match(page.headers['link'] as string, /rel="prev".*rel="next"/);
   for (const query of ['since=x', 'since=2026-02-02&until=2026-02-01', 'perPage=101'])
     assert.equal(
-      (await ask('GET', `/api/ee/audit?${query}`, ownerKey)).code,
+      (await send('GET', `/api/ee/audit?${query}`, ownerKey)).code,
       'INVALID_QUERY_PARAMS',
     );
-  assert.deepEqual((await ask('GET', '/api/ee/audit?until=2020-01-01', ownerKey)).json(), []);
-  const chosen = await ask('GET', `/api/ee/audit?action=user&actor=${member.id}&page=1`, ownerKey);
+  assert.deepEqual((await send('GET', '/api/ee/audit?until=2020-01-01', ownerKey)).json(), []);
+  const chosen = await send('GET', `/api/ee/audit?action=user&actor=${member.id}&page=1`, ownerKey);
   assert.deepEqual(
     chosen.json(),
     records.filter(
@@ -424,23 +430,23 @@ test('the audit log tells who did what, in pages; guests leave no trace, secrets
     ),
   );
   assert.equal((chosen.json() as unknown as unknown[]).length > 0, true);
-  const none = await ask('GET', '/api/ee/audit?action=nothing', ownerKey);
+  const none = await send('GET', '/api/ee/audit?action=nothing', ownerKey);
   assert.deepEqual(none.json(), []);
 });
 
 test('what the page does of its own accord leaves a record an hour; programs leave one each', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
-  const { ask, clock, control, member, memberKey, ownerKey } = world;
+  const { send, clock, control, member, memberKey, ownerKey } = world;
   const recorded = async (action: string, actorType: string) => {
     await control.accounts.auditLog.flush();
-    const answer = await ask('GET', `/api/ee/audit?action=${action}`, ownerKey);
+    const answer = await send('GET', `/api/ee/audit?action=${action}`, ownerKey);
     const rows = answer.json() as unknown as { actorType: string; actorName: string }[];
     const own = rows.filter(({ actorName }) => actorName.startsWith(member.email));
     return own.filter((row) => row.actorType === actorType).length;
   };
-  const list = (as: string) => ask('GET', '/api/repos', as);
+  const list = (as: string) => send('GET', '/api/repos', as);
   const search = (source: string) => (as: string) =>
-    ask('POST', '/api/search', as, SEARCH_BODY, { 'x-service-client-source': source });
+    send('POST', '/api/search', as, SEARCH_BODY, { 'x-service-client-source': source });
   const cookie = await world.signIn('member@example.com');
   const owner = await world.signIn('owner@example.com');
   for (const [action, act] of [
@@ -475,16 +481,16 @@ test('configured grants that are read again hold from then on; without the entit
     grant('for-*');
     const world = await startAccounts({ repos, env, entitlements });
     const isEntitled = entitlements !== 'none';
-    const seen = world.repoIds;
-    assert.deepEqual(await seen(), isEntitled ? [1] : []);
-    assert.deepEqual(await seen(world.memberKey), isEntitled ? [1] : []);
+    const visibleTo = world.repoIds;
+    assert.deepEqual(await visibleTo(), isEntitled ? [1] : []);
+    assert.deepEqual(await visibleTo(world.memberKey), isEntitled ? [1] : []);
     const isWarned = JSON.stringify(world.lines).includes('grants have no effect');
     assert.equal(isWarned, !isEntitled);
     grant('private');
     assert.deepEqual(world.configuration.readAgain(), ['permissions']);
     world.control.accounts.applyConfiguration();
-    assert.deepEqual(await seen(), isEntitled ? [2] : []);
-    assert.deepEqual(await seen(world.memberKey), isEntitled ? [2] : []);
+    assert.deepEqual(await visibleTo(), isEntitled ? [2] : []);
+    assert.deepEqual(await visibleTo(world.memberKey), isEntitled ? [2] : []);
   }
 });
 
@@ -493,12 +499,12 @@ test('grants: added, listed, taken away; unknown users and repos change nothing'
   const world = await startAccounts({
     repos: [1, 2, 3].map((id) => repo(id, `r${id}`, enforced)),
   });
-  const { ask, ownerKey, member } = world;
+  const { send, ownerKey, member } = world;
   const path = '/api/ee/grants';
   const list = async () =>
-    (await ask('GET', `${path}?userId=${member.id}`, ownerKey)).json() as unknown as object[];
+    (await send('GET', `${path}?userId=${member.id}`, ownerKey)).json() as unknown as object[];
   const change = (method: string, repoIds: number[], userId = member.id) =>
-    ask(method, path, ownerKey, { userId, repoIds });
+    send(method, path, ownerKey, { userId, repoIds });
   assert.deepEqual((await change('POST', [1, 2])).json(), { added: 2 });
   assert.deepEqual((await change('POST', [2, 3, 3])).json(), { added: 1 });
   assert.equal((await change('POST', [1], 'nobody')).code, 'NOT_FOUND');
@@ -506,28 +512,28 @@ test('grants: added, listed, taken away; unknown users and repos change nothing'
   assert.equal((await change('DELETE', [1, 9])).code, 'NOT_FOUND');
   assert.equal((await list()).length, 3);
   assert.deepEqual((await change('DELETE', [1])).json(), { removed: 1 });
-  const ofRepo = await ask('GET', `${path}?repoId=2`, ownerKey);
+  const ofRepo = await send('GET', `${path}?repoId=2`, ownerKey);
   const { id: userId, email } = member;
   const grant = { userId, email, repoId: 2, repoName: 'r2', source: 'store' };
   assert.deepEqual(ofRepo.json(), [grant]);
   // An e-mail address stands for the user's id, a name for that of the repository.
-  const named = { userId: email.toUpperCase(), repoIds: ['r2', '#3', 1] };
-  assert.deepEqual((await ask('DELETE', path, ownerKey, named)).json(), { removed: 2 });
-  assert.deepEqual((await ask('POST', path, ownerKey, named)).json(), { added: 3 });
-  const byName = await ask('GET', `${path}?repoId=r2`, ownerKey);
+  const byNames = { userId: email.toUpperCase(), repoIds: ['r2', '#3', 1] };
+  assert.deepEqual((await send('DELETE', path, ownerKey, byNames)).json(), { removed: 2 });
+  assert.deepEqual((await send('POST', path, ownerKey, byNames)).json(), { added: 3 });
+  const byName = await send('GET', `${path}?repoId=r2`, ownerKey);
   assert.deepEqual(byName.json(), [grant]);
-  assert.match(String((await ask('GET', `${path}?repoId=r9`, ownerKey)).json()['message']), /r9/);
-  assert.equal((await ask('GET', path, ownerKey)).code, 'INVALID_QUERY_PARAMS');
+  assert.match(String((await send('GET', `${path}?repoId=r9`, ownerKey)).json()['message']), /r9/);
+  assert.equal((await send('GET', path, ownerKey)).code, 'INVALID_QUERY_PARAMS');
 });
 
 test('who is calling, and the requests used today', async () => {
   const world = await startAccounts({});
-  const { ask, memberKey } = world;
-  const who = async (as?: string) => (await ask('GET', '/api/user', as)).json();
+  const { send, memberKey } = world;
+  const who = async (as?: string) => (await send('GET', '/api/user', as)).json();
   assert.deepEqual([(await who())['user'], (await who())['source']], [null, 'none']);
   assert.equal((await who(memberKey))['source'], 'api_key');
-  await ask('POST', '/api/search', memberKey, SEARCH_BODY);
-  const usage = (await ask('GET', '/api/user/usage', memberKey)).json();
+  await send('POST', '/api/search', memberKey, SEARCH_BODY);
+  const usage = (await send('GET', '/api/user/usage', memberKey)).json();
   assert.deepEqual([usage['limit'], usage['used'], usage['remaining']], [10_000, 1, 9_999]);
   assert.equal(usage['resetsAt'], '2026-06-02T00:00:00.000Z');
 });

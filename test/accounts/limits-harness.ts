@@ -55,7 +55,7 @@ export class MemoryUsage implements Usage {
   /** Fails the next transactions: before they are done, or only their answers. */
   failures: ('before' | 'after')[] = [];
   readonly #rows = new Map<string, number>();
-  #held: (() => void)[] | undefined;
+  #paused: (() => void)[] | undefined;
 
   constructor(isShared: boolean) {
     this.isShared = isShared;
@@ -66,18 +66,18 @@ export class MemoryUsage implements Usage {
   }
 
   /** Transactions wait until the function returned is called. */
-  hold(): () => void {
-    this.#held = [];
+  pause(): () => void {
+    this.#paused = [];
     return () => {
-      for (const resolve of this.#held ?? []) resolve();
-      this.#held = undefined;
+      for (const resolve of this.#paused ?? []) resolve();
+      this.#paused = undefined;
     };
   }
 
   async count(requests: readonly UsageRequest[]): Promise<UsageAnswer[]> {
     await new Promise<void>((resolve) => {
-      if (this.#held === undefined) resolve();
-      else this.#held.push(resolve);
+      if (this.#paused === undefined) resolve();
+      else this.#paused.push(resolve);
     });
     this.countCount++;
     const failure = this.failures.shift();

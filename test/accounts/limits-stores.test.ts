@@ -16,9 +16,9 @@ import type { LimitsWorld } from './limits-model.ts';
 const SPEED = 10;
 const FAST = { tickMs: 2_000 / SPEED };
 
-async function embeddedWorld(place: Location): Promise<LimitsWorld> {
+async function embeddedWorld(location: Location): Promise<LimitsWorld> {
   let nowMs = 0;
-  const open = (): Promise<Store> => place.open({ now: () => NOON_MS + nowMs });
+  const open = (): Promise<Store> => location.open({ now: () => NOON_MS + nowMs });
   let store = await open();
   return {
     isShared: false,
@@ -40,14 +40,14 @@ async function embeddedWorld(place: Location): Promise<LimitsWorld> {
 }
 
 /** A daemon with connections of its own. */
-async function openDaemon(place: Location): Promise<Daemon> {
-  return new Daemon((await place.open()).usage, FAST);
+async function openDaemon(location: Location): Promise<Daemon> {
+  return new Daemon((await location.open()).usage, FAST);
 }
 
-async function postgresWorld(place: Location): Promise<LimitsWorld> {
-  const reader = await place.open();
+async function postgresWorld(location: Location): Promise<LimitsWorld> {
+  const reader = await location.open();
   // Each has its connections: daemons that have ended leave theirs to the next one.
-  const stores = [await place.open(), await place.open()];
+  const stores = [await location.open(), await location.open()];
   let opened = 0;
   return {
     isShared: true,
@@ -78,7 +78,7 @@ onEmbedded('limits', (world) => {
   test('random histories: as the model says', async () => {
     await fc.assert(
       fc.asyncProperty(steps(), (script) =>
-        world.within(async (place) => play(await embeddedWorld(place), 1, script)),
+        world.within(async (location) => play(await embeddedWorld(location), 1, script)),
       ),
       { numRuns: 25 },
     );
@@ -90,7 +90,9 @@ onPostgres('limits', (world) => {
     test(`${daemonCount} at once, random histories: as the model says`, async () => {
       await fc.assert(
         fc.asyncProperty(steps(), (script) =>
-          world.within(async (place) => play(await postgresWorld(place), daemonCount, script)),
+          world.within(async (location) =>
+            play(await postgresWorld(location), daemonCount, script),
+          ),
         ),
         { numRuns: 4 },
       );
@@ -98,8 +100,12 @@ onPostgres('limits', (world) => {
   }
 
   test('daemons beside each other admit exactly the limit, and n more after it is raised by n', () =>
-    world.within(async (place) => {
-      const daemons = [await openDaemon(place), await openDaemon(place), await openDaemon(place)];
+    world.within(async (location) => {
+      const daemons = [
+        await openDaemon(location),
+        await openDaemon(location),
+        await openDaemon(location),
+      ];
       const users = Array.from({ length: 25 }, (_, i) => `u${i}`);
       const round = async (limit: number, perDaemon: number): Promise<number[]> => {
         const ofUser = (user: string): Promise<number> => {
@@ -117,13 +123,13 @@ onPostgres('limits', (world) => {
       assert.deepEqual(await round(117, 20), Array(25).fill(17));
       assert.deepEqual(await round(117, 3), Array(25).fill(0));
       for (const daemon of daemons) await daemon.ledger.close();
-      const reader = await place.open();
+      const reader = await location.open();
       for (const user of users) assert.equal(await reader.usage.read(user, TODAY), 117);
     }));
 
   test('a server that restarts: requests fail meanwhile, and all admitted ones count', () =>
-    world.within(async (place) => {
-      const daemon = await openDaemon(place);
+    world.within(async (location) => {
+      const daemon = await openDaemon(location);
       let admitted = 0;
       let failed = 0;
       const take = async (): Promise<void> => {
@@ -141,20 +147,20 @@ onPostgres('limits', (world) => {
       await world.server?.start();
       for (let i = 0; i < 20; i++) await take();
       await daemon.ledger.close();
-      const reader = await place.open();
+      const reader = await location.open();
       assert.equal(await reader.usage.read('u', TODAY), admitted);
     }));
 });
 
 onBothEngines('limits across starts', (world) => {
   test('counts survive a stop', () =>
-    world.within(async (place) => {
-      const first = await place.open();
+    world.within(async (location) => {
+      const first = await location.open();
       const daemon = new Daemon(first.usage);
       for (let i = 0; i < 30; i++) await daemon.ledger.take('u', 50, NOON_MS);
       await daemon.ledger.close();
       await first.close();
-      const second = await place.open();
+      const second = await location.open();
       const next = new Daemon(second.usage);
       const usage = await next.ledger.usageOf('u', 50, NOON_MS);
       assert.equal(usage.used, 30);

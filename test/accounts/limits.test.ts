@@ -187,7 +187,7 @@ for (const isShared of [false, true]) {
   test(`${kind}: requests of a user wait in a bounded queue`, async () => {
     const { store, open } = scene(isShared);
     const { ledger } = open();
-    const release = store.hold();
+    const release = store.pause();
     const all = Array.from({ length: 1_005 }, async () => ledger.take('u', 2_000, NOON_MS));
     const outcome = Promise.allSettled(all);
     await advance(10);

@@ -27,7 +27,7 @@ function headersOf(reply: { headers: Record<string, unknown> }) {
 
 void test('every answer of a counted endpoint carries the headers, failures too; others never', async () => {
   const world = await startAccounts();
-  const { ask, memberKey } = world;
+  const { send, memberKey } = world;
   await limitOf(world, 10);
   const reset = String(MIDNIGHT_MS / 1000);
   for (const [method, target, remaining, body] of [
@@ -37,7 +37,7 @@ void test('every answer of a counted endpoint carries the headers, failures too;
     ['HEAD', '/api/repos', '6'],
     ['POST', '/api/stream_search', '5', SEARCH_BODY],
   ] as const) {
-    const reply = await ask(method, target, memberKey, body);
+    const reply = await send(method, target, memberKey, body);
     assert.deepEqual(headersOf(reply), ['10', remaining, reset]);
   }
   const none = [undefined, undefined, undefined];
@@ -48,20 +48,20 @@ void test('every answer of a counted endpoint carries the headers, failures too;
     ['PUT', '/api/search'],
     ['OPTIONS', '/api/search'],
   ] as const)
-    assert.deepEqual(headersOf(await ask(method, path, memberKey)), none, path);
+    assert.deepEqual(headersOf(await send(method, path, memberKey)), none, path);
   const cookie = await world.signIn('member@example.com');
-  assert.deepEqual(headersOf(await ask('POST', '/api/search', cookie, SEARCH_BODY)), none);
-  assert.deepEqual(headersOf(await ask('POST', '/api/search', undefined, SEARCH_BODY)), none);
-  assert.deepEqual(headersOf(await ask('GET', '/api/repos', memberKey)), ['10', '4', reset]);
+  assert.deepEqual(headersOf(await send('POST', '/api/search', cookie, SEARCH_BODY)), none);
+  assert.deepEqual(headersOf(await send('POST', '/api/search', undefined, SEARCH_BODY)), none);
+  assert.deepEqual(headersOf(await send('GET', '/api/repos', memberKey)), ['10', '4', reset]);
 });
 
 void test('at the limit: 429 before all else, with what to do; raising it by n admits exactly n more', async () => {
   const world = await startAccounts({ settings: { rateLimit: { contact: 'ops@example.com' } } });
-  const { ask, memberKey } = world;
+  const { send, memberKey } = world;
   await limitOf(world, 2);
   for (const status of [200, 200, 429, 429])
-    assert.equal((await ask('POST', '/api/search', memberKey, SEARCH_BODY)).status, status);
-  const refused = await ask('POST', '/api/search', memberKey, BAD_BODY);
+    assert.equal((await send('POST', '/api/search', memberKey, SEARCH_BODY)).status, status);
+  const refused = await send('POST', '/api/search', memberKey, BAD_BODY);
   assert.equal(refused.code, 'API_RATE_LIMIT_EXCEEDED');
   assert.deepEqual(headersOf(refused), ['2', '0', String(MIDNIGHT_MS / 1000)]);
   assert.equal(Number(refused.headers['retry-after']), Math.ceil((MIDNIGHT_MS - NOW_MS) / 1000));
@@ -69,24 +69,24 @@ void test('at the limit: 429 before all else, with what to do; raising it by n a
   assert.match(message, /2 requests per day.*00:00 UTC.*ops@example\.com/);
   await limitOf(world, 5);
   for (const status of [200, 200, 200, 429])
-    assert.equal((await ask('POST', '/api/search', memberKey, SEARCH_BODY)).status, status);
+    assert.equal((await send('POST', '/api/search', memberKey, SEARCH_BODY)).status, status);
   await limitOf(world, 'unlimited');
-  const free = await ask('POST', '/api/search', memberKey, SEARCH_BODY);
+  const free = await send('POST', '/api/search', memberKey, SEARCH_BODY);
   assert.deepEqual([free.status, ...headersOf(free)], [200, undefined, undefined, undefined]);
   await limitOf(world, 0);
-  assert.equal((await ask('POST', '/api/search', memberKey, SEARCH_BODY)).status, 429);
+  assert.equal((await send('POST', '/api/search', memberKey, SEARCH_BODY)).status, 429);
 });
 
 void test('keys and tokens of one user share; the day ends at 00:00 UTC; a clock set back gives nothing', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')], nowMs: MIDNIGHT_MS - 1000 });
-  const { ask, memberKey, clock } = world;
+  const { send, memberKey, clock } = world;
   await limitOf(world, 3);
-  const minted = await ask('POST', '/api/ee/scoped_access_token', memberKey, { repoIds: [1] });
+  const minted = await send('POST', '/api/ee/scoped_access_token', memberKey, { repoIds: [1] });
   const token = minted.json()['token'] as string;
   const cookie = await world.signIn('member@example.com');
-  const made = await ask('POST', '/api/user/api_keys', cookie, { name: 'two' });
+  const made = await send('POST', '/api/user/api_keys', cookie, { name: 'two' });
   const second = made.json()['key'] as string;
-  const status = async (as: string) => (await ask('GET', '/api/repos', as)).status;
+  const status = async (as: string) => (await send('GET', '/api/repos', as)).status;
   assert.deepEqual(
     [await status(memberKey), await status(token), await status(second), await status(token)],
     [200, 200, 200, 429],
@@ -105,7 +105,7 @@ void test('exactly the limit is admitted, however many ask at once, and a restar
   await limitOf(world, 60);
   const many = async (count: number, one: AccountsWorld): Promise<number> => {
     const replies = await Promise.all(
-      Array.from({ length: count }, () => one.ask('GET', '/api/repos', world.memberKey)),
+      Array.from({ length: count }, () => one.send('GET', '/api/repos', world.memberKey)),
     );
     return replies.filter(({ status }) => status === 200).length;
   };

@@ -12,11 +12,11 @@ test('counts are for owners, by key or session, and for nobody else', async () =
     repos: [repo(1, 'a')],
     degraded: ['the store is away'],
   });
-  const { ask } = world;
+  const { send } = world;
   const all = { status: 'ready', shards: 2, repositories: 1, quarantinedShards: 1 };
   const owned = [world.ownerKey, await world.signIn('owner@example.com')];
   for (const as of owned) {
-    const { repositories, ...rest } = (await ask('GET', '/api/ready', as)).json() as typeof all;
+    const { repositories, ...rest } = (await send('GET', '/api/ready', as)).json() as typeof all;
     assert.ok(repositories > 0);
     assert.deepEqual(rest, {
       status: 'ready',
@@ -27,13 +27,13 @@ test('counts are for owners, by key or session, and for nobody else', async () =
     });
   }
   const { token } = (
-    await ask('POST', '/api/ee/scoped_access_token', world.ownerKey, { repoIds: [1] })
+    await send('POST', '/api/ee/scoped_access_token', world.ownerKey, { repoIds: [1] })
   ).json() as { token: string };
   const others = [undefined, world.memberKey, token, `svk_${'0'.repeat(64)}`];
   others.push(await world.signIn('member@example.com'));
   for (const as of others)
-    assert.deepEqual((await ask('GET', '/api/ready', as)).json(), { status: 'ready' });
+    assert.deepEqual((await send('GET', '/api/ready', as)).json(), { status: 'ready' });
   // No credential is a reason to refuse a probe.
-  await ask('PATCH', '/api/instance', owned[1], { apiKeyUsage: 'owners' }, {});
-  assert.equal((await ask('GET', '/api/ready', world.memberKey)).status, 200);
+  await send('PATCH', '/api/instance', owned[1], { apiKeyUsage: 'owners' }, {});
+  assert.equal((await send('GET', '/api/ready', world.memberKey)).status, 200);
 });

@@ -20,7 +20,7 @@ export interface AccountsWorld extends World {
   readonly ownerKey: string;
   readonly memberKey: string;
   /** Calls and parses; `as` is an API key, a token, a session cookie or nobody. */
-  readonly ask: (
+  readonly send: (
     method: string,
     path: string,
     as?: string,
@@ -78,7 +78,7 @@ export async function startAccounts(options: AccountsOptions = {}): Promise<Acco
   const keyOf = async (person: Person): Promise<string> =>
     (await accounts.keys.create(OPERATOR, person, 'first')).value;
   const origin = (): string => new URL(world.server.url).origin;
-  const ask: AccountsWorld['ask'] = async (method, path, as, body, headers = {}) => {
+  const send: AccountsWorld['send'] = async (method, path, as, body, headers = {}) => {
     const reply = await world.call({
       method,
       path,
@@ -96,14 +96,14 @@ export async function startAccounts(options: AccountsOptions = {}): Promise<Acco
     member,
     ownerKey: await keyOf(owner),
     memberKey: await keyOf(member),
-    ask,
+    send,
     origin,
     async repoIds(as?: string) {
-      const list = (await ask('GET', '/api/repos', as)).json() as unknown as { repoId: number }[];
+      const list = (await send('GET', '/api/repos', as)).json() as unknown as { repoId: number }[];
       return list.map(({ repoId }) => repoId);
     },
     async signIn(email: string, password = PASSWORD) {
-      const reply = await ask('POST', ORIGIN_PATH, undefined, { email, password });
+      const reply = await send('POST', ORIGIN_PATH, undefined, { email, password });
       assert.equal(reply.status, 200, reply.body.toString());
       return cookieOf(reply);
     },

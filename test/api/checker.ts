@@ -9,7 +9,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Unpackr } from 'msgpackr';
 import { prefersMessagePack } from '../../daemon/http/negotiation.ts';
 import { headerOf, operationsOf, wholeDocument } from './document.ts';
-import type { Named, Response, Schema } from './document.ts';
+import type { NamedOperation, Response, Schema } from './document.ts';
 
 export interface SentRequest {
   readonly method: string;
@@ -50,7 +50,7 @@ const SAFETY_HEADERS = [
 const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
 
 const document = wholeDocument();
-const operations = operationsOf(document).map((named) => ({ ...named, form: formOf(named.path) }));
+const operations = operationsOf(document).map((item) => ({ ...item, form: formOf(item.path) }));
 
 /** Fits the paths of a template. */
 function formOf(template: string): RegExp {
@@ -99,12 +99,12 @@ export function checkReply(request: SentRequest, reply: ReceivedReply, prefix = 
   const path = request.path.split('?')[0] ?? '';
   const found = path.startsWith(prefix) ? operationsAt(path.slice(prefix.length)) : [];
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const named = found.find((one) => one.method === method);
-  if (named !== undefined) checkOperation(named, request, reply, label);
+  const operation = found.find((one) => one.method === method);
+  if (operation !== undefined) checkOperation(operation, request, reply, label);
   else checkRefusal(found.length > 0, request, reply, label);
 }
 
-function operationsAt(path: string): readonly Named[] {
+function operationsAt(path: string): readonly NamedOperation[] {
   const exact = operations.filter((one) => one.path === path);
   if (exact.length > 0) return exact;
   return path.split('/').every(isParameter) ? operations.filter(({ form }) => form.test(path)) : [];
@@ -151,7 +151,7 @@ function checkRefusal(
 }
 
 function checkOperation(
-  { operation }: Named,
+  { operation }: NamedOperation,
   request: SentRequest,
   reply: ReceivedReply,
   label: string,
@@ -209,8 +209,8 @@ function checkHeaders({ headers }: Response, reply: ReceivedReply, label: string
       assert.match(String(value), /^[0-9]+$/, `${label}: ${name}`);
   }
   for (const name of Object.keys(reply.headers)) {
-    const isKnown = described.has(name) || isAlwaysAllowed(name);
-    assert.ok(isKnown, `${label}: header ${name} is not described`);
+    const isDescribed = described.has(name) || isAlwaysAllowed(name);
+    assert.ok(isDescribed, `${label}: header ${name} is not described`);
   }
 }
 
@@ -285,7 +285,7 @@ function framesOf(body: Buffer, label: string): unknown[] {
 /** Asserts that a whole stream ends with its last event, and that another one tells an error. */
 function checkEnd(events: readonly unknown[], isWhole: boolean, label: string): void {
   const types = events.map((event) => (event as { type: string }).type);
-  const wanted = isWhole ? 'final' : 'error';
-  assert.equal(types.at(-1), wanted, `${label}: last event`);
+  const expected = isWhole ? 'final' : 'error';
+  assert.equal(types.at(-1), expected, `${label}: last event`);
   assert.ok(!types.slice(0, -1).includes('final'), `${label}: events behind the last one`);
 }

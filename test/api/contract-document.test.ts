@@ -237,7 +237,7 @@ test('configuration: settings and their defaults', () => {
   assertSame(said, expected);
 });
 
-const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+const TYPE_BY_LETTER: Readonly<Record<string, string>> = Object.fromEntries(
   [...section('19.4').matchAll(/\b([A-Z]) = (\w+)/g)].map(([, letter = '', type = '']) => [
     letter,
     type,
@@ -251,7 +251,9 @@ test('configuration: keys of each kind of connection and their defaults', () => 
   const said = rowsOf('19.4').flatMap(([keys = '', types = '', value]) =>
     keys
       .split(', ')
-      .flatMap((key) => types.split('').map((letter) => `${LETTERS[letter]} ${key} ${value}`)),
+      .flatMap((key) =>
+        types.split('').map((letter) => `${TYPE_BY_LETTER[letter]} ${key} ${value}`),
+      ),
   );
   assertSame(said, expected);
 });
@@ -305,9 +307,9 @@ test('queries: the same prefixes; each worked example has its canonical form', (
 test('tools: the same names, and arguments', () => {
   for (const [names = '', input = ''] of rowsOf('17.3'))
     for (const name of codesIn(names)) {
-      const known = TOOLS.find((tool) => tool.name === name);
-      assert.ok(known, name);
-      const properties = (known.inputSchema as SchemaNode).properties ?? {};
+      const described = TOOLS.find((tool) => tool.name === name);
+      assert.ok(described, name);
+      const properties = (described.inputSchema as SchemaNode).properties ?? {};
       assertSame(codesIn(input), Object.keys(properties), name);
     }
   const said = rowsOf('17.3').flatMap(([names = '']) => codesIn(names));

@@ -17,9 +17,9 @@ const DOCUMENT = '/api/openapi.json';
 const PAGE = '/api/reference';
 
 /** Addresses that the page loads, resolved as a browser does. */
-function loadedBy(html: string, place: string): string[] {
+function loadedBy(html: string, base: string): string[] {
   return [...html.matchAll(/ (?:src|href)="([^"]+)"/g)]
-    .map(([, address]) => new URL(address ?? '', `http://localhost${place}`))
+    .map(([, address]) => new URL(address ?? '', `http://localhost${base}`))
     .filter(({ protocol }) => protocol !== 'data:')
     .map(({ href }) => href.replace('http://localhost', ''));
 }
@@ -58,9 +58,9 @@ test('who has it already gets 304, on a connection that goes on; HEAD tells its 
     const etag = String(first.headers['etag']);
     assert.match(etag, /^W\/"[\w-]+"$/);
     assert.equal(first.headers['cache-control'], 'no-cache');
-    for (const known of [etag, `"x", ${etag}`, etag.slice(2), '*']) {
-      const again = await world.call({ path, headers: { 'If-None-Match': known } });
-      assert.equal(again.status, 304, known);
+    for (const tag of [etag, `"x", ${etag}`, etag.slice(2), '*']) {
+      const again = await world.call({ path, headers: { 'If-None-Match': tag } });
+      assert.equal(again.status, 304, tag);
       assert.equal(again.headers['etag'], etag);
     }
     const other = await world.call({ path, headers: { 'If-None-Match': '"x"' } });

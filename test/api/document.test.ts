@@ -109,11 +109,11 @@ test('operation ids are those of the contract', () => {
 
 test('parameters of a path are those of its template', () => {
   for (const { path, operation } of operationsOf(wholeDocument())) {
-    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-    const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'path');
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const parameters = (operation.parameters ?? []).filter(({ in: where }) => where === 'path');
     assert.deepEqual(
       parameters.map(({ name }) => name),
-      named,
+      names,
     );
     assert.ok(parameters.every(({ required }) => required === true));
   }
@@ -127,8 +127,8 @@ test('tags are listed, operations have one, and credentials follow from who may 
     const endpoint = ENDPOINTS.find(({ operationId }) => operationId === operation.operationId)!;
     assert.equal(operation.tags.length, 1);
     assert.ok(tags.includes(operation.tags[0]!));
-    const wanted = { none: [{}], opt: [...all, {}] }[endpoint.access as string] ?? all;
-    assert.deepEqual(operation.security, wanted, operation.operationId);
+    const expected = { none: [{}], opt: [...all, {}] }[endpoint.access as string] ?? all;
+    assert.deepEqual(operation.security, expected, operation.operationId);
   }
 });
 
@@ -140,8 +140,8 @@ test('counted endpoints are those of the contract and have the headers of the li
     assert.equal('429' in operation.responses, isCounted, path);
     for (const [status, { headers }] of Object.entries(operation.responses)) {
       const has = RATE_HEADERS.map((name) => name in headers);
-      const wanted = isCounted && status !== '401';
-      assert.deepEqual(has, [wanted, wanted, wanted], `${path} ${status}`);
+      const expected = isCounted && status !== '401';
+      assert.deepEqual(has, [expected, expected, expected], `${path} ${status}`);
       assert.ok(headerOf(document, headers['X-Request-Id']!).required);
     }
   }

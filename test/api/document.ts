@@ -83,7 +83,7 @@ export function wholeDocument(): Document {
   return makeDocument(endpoints, OPTIONS) as Document;
 }
 
-export interface Named {
+export interface NamedOperation {
   readonly path: string;
   /** Upper case. */
   readonly method: string;
@@ -91,7 +91,7 @@ export interface Named {
 }
 
 /** All operations, in order. */
-export function operationsOf({ paths }: Document): Named[] {
+export function operationsOf({ paths }: Document): NamedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       path,

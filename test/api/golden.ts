@@ -29,8 +29,8 @@ function operationLines(document: Document, operation: Operation): string[] {
   return [
     `credential: ${credentials.join(', ')}`,
     ...parameters.map(
-      ({ in: place, name, required, schema }) =>
-        `${place} ${name}${required === true ? '!' : ''}: ${typeOf(schema)}`,
+      ({ in: where, name, required, schema }) =>
+        `${where} ${name}${required === true ? '!' : ''}: ${typeOf(schema)}`,
     ),
     ...(body === undefined ? [] : [`body${mark(requestBody?.required)}: ${typeOf(body)}`]),
     ...Object.entries(responses).map(([status, response]) =>

@@ -65,7 +65,7 @@ before(async () => {
   app = await startApp([...bares, ...folders].map((name) => path.join(parent, name)));
 });
 
-function ask<Value = Body>(
+function fetchHistory<Value = Body>(
   name: Name,
   repo: string,
   more: Readonly<Record<string, string>> = {},
@@ -88,7 +88,7 @@ async function codeOf(
   repo: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { status, body } = await ask(name, repo, { ...GOOD[name], ...more });
+  const { status, body } = await fetchHistory(name, repo, { ...GOOD[name], ...more });
   return status === 200 ? 'OK' : String(body['errorCode']);
 }
 
@@ -101,7 +101,7 @@ test('results name their content as git does, where it is of a commit', async ()
 });
 
 test('blame', async () => {
-  const { body } = await ask('blame', 'named.git', { path: 'a.txt' });
+  const { body } = await fetchHistory('blame', 'named.git', { path: 'a.txt' });
   const [first, , third] = git(bare, 'log', '--reverse', '--format=%H').split('\n');
   assert.deepEqual(body, {
     ranges: [
@@ -126,14 +126,14 @@ test('blame', async () => {
       },
     },
   });
-  const older = await ask('blame', 'named.git', { path: 'a.txt', ref: 'main~2' });
+  const older = await fetchHistory('blame', 'named.git', { path: 'a.txt', ref: 'main~2' });
   assert.deepEqual(older.body['ranges'], [
     { hash: first, path: 'a.txt', startLine: 1, lineCount: 2 },
   ]);
 });
 
 test('diff', async () => {
-  const { body } = await ask('diff', 'named.git', { base: 'main~1', head: 'main' });
+  const { body } = await fetchHistory('diff', 'named.git', { base: 'main~1', head: 'main' });
   const hunk = {
     oldRange: { start: 1, lines: 2 },
     newRange: { start: 1, lines: 2 },
@@ -148,7 +148,7 @@ test('diff', async () => {
     [{ path: '' }, 1],
     [{ base: 'main' }, 0],
   ] as const) {
-    const some = await ask<{ files: unknown[] }>('diff', 'named.git', {
+    const some = await fetchHistory<{ files: unknown[] }>('diff', 'named.git', {
       base: 'main~1',
       head: 'main',
       ...more,
@@ -159,7 +159,7 @@ test('diff', async () => {
 
 test('the files of the first commit, in pages', async () => {
   const root = { base: 'main~2^', head: 'main~2' };
-  const first = await ask<{ files: { newPath: string }[] }>('diff', 'named.git', {
+  const first = await fetchHistory<{ files: { newPath: string }[] }>('diff', 'named.git', {
     ...root,
     perPage: '1',
   });
@@ -169,7 +169,7 @@ test('the files of the first commit, in pages', async () => {
   );
   assert.equal(first.headers.get('x-total-count'), '2');
   assert.match(first.headers.get('link') ?? '', /page=2&perPage=1&repo=.*; rel="next"/);
-  const second = await ask<typeof first.body>('diff', 'named.git', {
+  const second = await fetchHistory<typeof first.body>('diff', 'named.git', {
     ...root,
     perPage: '1',
     page: '2',
@@ -179,14 +179,14 @@ test('the files of the first commit, in pages', async () => {
     second.body.files.map(({ newPath }) => newPath),
     ['d/x'],
   );
-  const whole = await ask('diff', 'named.git', root);
+  const whole = await fetchHistory('diff', 'named.git', root);
   assert.equal(whole.headers.get('x-total-count'), '2');
   assert.equal(whole.headers.get('link'), null);
   assert.equal(await codeOf('diff', 'named.git', { perPage: '0' }), 'INVALID_QUERY_PARAMS');
 });
 
 test('commit and commits', async () => {
-  const { body } = await ask('commit', 'named.git', { ref: 'main' });
+  const { body } = await fetchHistory('commit', 'named.git', { ref: 'main' });
   const three = {
     hash: git(bare, 'rev-parse', 'main'),
     date: body['date'],
@@ -198,7 +198,7 @@ test('commit and commits', async () => {
   };
   assert.match(String(body['date']), /^2023-11-16T22:13:20(?:Z|\+00:00)$/);
   assert.deepEqual(body, { ...three, parents: [git(bare, 'rev-parse', 'main~1')] });
-  const listed = await ask<Body[]>('commits', 'named.git', { perPage: '2' });
+  const listed = await fetchHistory<Body[]>('commits', 'named.git', { perPage: '2' });
   assert.deepEqual(listed.body[0], three);
   assert.deepEqual(
     listed.body.map(({ message }) => message),
@@ -208,7 +208,7 @@ test('commit and commits', async () => {
 });
 
 test('pages, links and counts of commits and authors', async () => {
-  const commits = await ask<Body[]>('commits', 'named.git', {
+  const commits = await fetchHistory<Body[]>('commits', 'named.git', {
     perPage: '1',
     page: '2',
     path: 'a.txt',
@@ -231,12 +231,12 @@ test('pages, links and counts of commits and authors', async () => {
     commits.body.map(({ message }) => message),
     ['two'],
   );
-  const beyond = await ask<Body[]>('commits', 'named.git', {
+  const beyond = await fetchHistory<Body[]>('commits', 'named.git', {
     page: '9007199254740991',
     perPage: '100',
   });
   assert.deepEqual([beyond.body, beyond.headers.get('x-total-count')], [[], '3']);
-  const authors = await ask<Body[]>('commits/authors', 'named.git', { perPage: '1' });
+  const authors = await fetchHistory<Body[]>('commits/authors', 'named.git', { perPage: '1' });
   assert.deepEqual(authors.body, [{ name: 'A', email: 'a@example.com', commitCount: 2 }]);
   assert.equal(authors.headers.get('x-total-count'), '2');
   assert.equal(
@@ -249,7 +249,7 @@ test('pages, links and counts of commits and authors', async () => {
 
 test('dates', async () => {
   const count = async (more: Record<string, string>): Promise<number> =>
-    (await ask<Body[]>('commits', 'named.git', more)).body.length;
+    (await fetchHistory<Body[]>('commits', 'named.git', more)).body.length;
   assert.equal(await count({ since: '2023-11-15' }), 2);
   assert.equal(await count({ since: '2023-11-15T22:13:20Z' }), 2);
   assert.equal(await count({ since: '2023-11-15T22:13:20.001Z' }), 1);
@@ -294,7 +294,7 @@ test('dates', async () => {
 
 test('expressions', async () => {
   const titles = async (more: Record<string, string>): Promise<unknown[]> =>
-    (await ask<Body[]>('commits', 'named.git', more)).body.map(({ message }) => message);
+    (await fetchHistory<Body[]>('commits', 'named.git', more)).body.map(({ message }) => message);
   assert.deepEqual(await titles({ query: '^T' }), ['three', 'two']);
   assert.deepEqual(await titles({ query: 'BODY' }), ['three']);
   assert.deepEqual(await titles({ query: 't\\(hree\\|wo\\)' }), ['three', 'two']);
@@ -311,7 +311,7 @@ test('expressions', async () => {
     '\\(\\(a\\{1,200\\}\\)\\{1,200\\}\\)\\{1,200\\}',
   ])
     for (const name of ['query', 'author']) {
-      const { status, body } = await ask('commits', 'named.git', { [name]: bad });
+      const { status, body } = await fetchHistory('commits', 'named.git', { [name]: bad });
       assert.deepEqual([status, body['errorCode']], [400, 'INVALID_QUERY_PARAMS'], bad);
       assert.match(String(body['message']), new RegExp(`^${name}: `));
     }
@@ -320,20 +320,20 @@ test('expressions', async () => {
 test('refs that are none', async () => {
   for (const ref of [...BAD_REFS, 'main:d', 'main:a.txt']) {
     for (const name of ENDPOINTS) {
-      for (const place of name === 'diff' ? ['base', 'head'] : ['ref'])
+      for (const parameter of name === 'diff' ? ['base', 'head'] : ['ref'])
         assert.equal(
-          await codeOf(name, 'named.git', { [place]: ref }),
+          await codeOf(name, 'named.git', { [parameter]: ref }),
           'INVALID_GIT_REF',
           `${name} ${ref}`,
         );
     }
   }
-  for (const place of ['base', 'head'])
-    assert.equal(await codeOf('diff', 'named.git', { [place]: '' }), 'INVALID_GIT_REF');
+  for (const name of ['base', 'head'])
+    assert.equal(await codeOf('diff', 'named.git', { [name]: '' }), 'INVALID_GIT_REF');
   assert.equal(await codeOf('commit', 'named.git', { ref: '' }), 'INVALID_GIT_REF');
   for (const name of ['blame', 'commits', 'commits/authors'] as const)
     assert.equal(await codeOf(name, 'named.git', { ref: '' }), 'OK');
-  const { body } = await ask('diff', 'named.git', { base: 'main', head: 'nosuch' });
+  const { body } = await fetchHistory('diff', 'named.git', { base: 'main', head: 'nosuch' });
   assert.match(String(body['message']), /main\.\.nosuch/);
 });
 
@@ -371,7 +371,7 @@ test('paths that are none', async () => {
     'caf\uFFFD',
     'a'.repeat(5000),
   ]) {
-    const { body, headers } = await ask('commits', 'named.git', { path: odd });
+    const { body, headers } = await fetchHistory('commits', 'named.git', { path: odd });
     assert.deepEqual([body, headers.get('x-total-count')], [[], '0'], odd);
   }
 });
@@ -397,7 +397,7 @@ test('the order of the checks', async () => {
     'INVALID_GIT_REF',
   );
   assert.equal(await codeOf('commits', 'none', { ...badRef, since: 'x' }), 'INVALID_QUERY_PARAMS');
-  const { body } = await ask('commits', 'none');
+  const { body } = await fetchHistory('commits', 'none');
   assert.equal(body['message'], 'Repository "local/none" not found.');
 });
 
@@ -423,12 +423,16 @@ test('missing parameters', async () => {
 });
 
 test('files on disk do not matter', async () => {
-  const blame = await ask<{ ranges: Body[]; commits: Record<string, Body> }>('blame', 'tree', {
-    path: 'a.txt',
-  });
+  const blame = await fetchHistory<{ ranges: Body[]; commits: Record<string, Body> }>(
+    'blame',
+    'tree',
+    {
+      path: 'a.txt',
+    },
+  );
   assert.equal(blame.body.ranges.length, 1);
   assert.equal(Object.values(blame.body.commits)[0]?.['authorName'], 'A');
-  const authors = await ask('commits/authors', 'tree');
+  const authors = await fetchHistory('commits/authors', 'tree');
   assert.deepEqual(authors.body, [{ name: 'A', email: 'a@example.com', commitCount: 1 }]);
 });
 
@@ -439,9 +443,9 @@ test('plain folders, empty, shallow and detached repositories', async () => {
     assert.equal(await codeOf(name, 'shallow.git'), 'OK', name);
     assert.equal(await codeOf(name, 'detached'), 'OK', name);
   }
-  const shallow = await ask<Body[]>('commits', 'shallow.git');
+  const shallow = await fetchHistory<Body[]>('commits', 'shallow.git');
   assert.deepEqual([shallow.body.length, shallow.headers.get('x-total-count')], [1, '1']);
-  const detached = await ask<Body[]>('commits', 'detached');
+  const detached = await fetchHistory<Body[]>('commits', 'detached');
   assert.deepEqual(
     detached.body.map(({ message, refs }) => [message, refs]),
     [
@@ -470,7 +474,7 @@ test('hundreds at a time: so many processes, so many wait, the others are told t
   braked.blamers();
   braked.brake();
   const requested = Array.from({ length: MANY }, (_, i) =>
-    ask('blame', 'many.git', { path: `f${i}`, ref: 'main' }),
+    fetchHistory('blame', 'many.git', { path: `f${i}`, ref: 'main' }),
   );
   const refused = await Promise.race(
     requested.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
@@ -498,7 +502,7 @@ test('a repository that is gone is not found, and no path of this machine is nam
   assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'OK');
   rmSync(path.join(parent, 'gone.git'), { recursive: true });
   for (const name of ENDPOINTS) {
-    const { status, body } = await ask(name, 'gone.git', GOOD[name]);
+    const { status, body } = await fetchHistory(name, 'gone.git', GOOD[name]);
     assert.deepEqual([status, body['errorCode']], [404, 'NOT_FOUND'], name);
     assert.ok(!JSON.stringify(body).includes(parent));
   }

@@ -18,17 +18,17 @@ const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
 const TIMEOUT = { timeout: 300_000 };
 
-function named(name: string, files: Record<string, string>): string {
+function repoNamed(name: string, files: Record<string, string>): string {
   const repo = makeRepo(files);
   git(repo, 'remote', 'add', 'origin', `https://host.example/acme/${name}.git`);
   return repo;
 }
 
 const OPEN = [
-  named('one', { 'a.ts': 'export function plum(): number { return 1; }\n', LICENSE: 'MIT\n' }),
-  named('two', { 'b.c': 'int plum(void) { return shared + shared; }\n' }),
+  repoNamed('one', { 'a.ts': 'export function plum(): number { return 1; }\n', LICENSE: 'MIT\n' }),
+  repoNamed('two', { 'b.c': 'int plum(void) { return shared + shared; }\n' }),
 ];
-const HIDDEN = named('hidden', {
+const HIDDEN = repoNamed('hidden', {
   'secret.ts': 'export function plum(): string { return "zebra shared"; }\nplum(); hiddenName();\n',
   'deep/only/here.rs': 'fn hidden_name() { plum(shared); }\n',
   'binary.bin': 'a\0b',
@@ -43,7 +43,7 @@ const OPEN_NAME = 'host.example/acme/one';
 
 type Values = Record<string, unknown>;
 
-interface Ask {
+interface TestRequest {
   readonly query?: Record<string, string>;
   readonly body?: unknown;
   /** Of parameters in the path. */
@@ -73,7 +73,7 @@ const QUERIES = [
   'plum (zebra',
 ];
 
-const SEARCHES: readonly Ask[] = [
+const SEARCHES: readonly TestRequest[] = [
   ...QUERIES.map((query) => ({ body: { query, matches: 100 } })),
   ...['pl.m', 'z[e]bra', '^int'].map((query) => ({
     body: { query, matches: 100, isRegexEnabled: true },
@@ -83,31 +83,34 @@ const SEARCHES: readonly Ask[] = [
 ];
 
 /** A limit that cuts between files: those of a stream are as they were found, which depends on the time. */
-const SEARCHES_AT_ONCE: readonly Ask[] = [...SEARCHES, { body: { query: 'plum', matches: 1 } }];
+const SEARCHES_AT_ONCE: readonly TestRequest[] = [
+  ...SEARCHES,
+  { body: { query: 'plum', matches: 1 } },
+];
 
 /** The same of the hidden repository, of an open one, and of one that never was. */
-function ofRepos(ask: (repo: string, head: string) => Values): Values[] {
+function ofRepos(make: (repo: string, head: string) => Values): Values[] {
   return [
-    ask(NAME, HIDDEN_HEAD),
-    ask(NAME, 'HEAD'),
-    ask('3', 'HEAD'),
-    ask(OPEN_NAME, HIDDEN_HEAD),
-    ask(OPEN_NAME, OPEN_HEAD),
-    ask(OPEN_NAME, 'hidden-branch'),
-    ask(`${NAME}-2`, 'HEAD'),
+    make(NAME, HIDDEN_HEAD),
+    make(NAME, 'HEAD'),
+    make('3', 'HEAD'),
+    make(OPEN_NAME, HIDDEN_HEAD),
+    make(OPEN_NAME, OPEN_HEAD),
+    make(OPEN_NAME, 'hidden-branch'),
+    make(`${NAME}-2`, 'HEAD'),
   ];
 }
 
-function queries(all: readonly Values[]): Ask[] {
+function queries(all: readonly Values[]): TestRequest[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts
   return all.map((query) => ({ query: query as Record<string, string> }));
 }
 
-function bodies(all: readonly Values[]): Ask[] {
+function bodies(all: readonly Values[]): TestRequest[] {
   return all.map((body) => ({ body }));
 }
 
-const NAVIGATION: readonly Ask[] = bodies([
+const NAVIGATION: readonly TestRequest[] = bodies([
   ...['plum', 'hiddenName', 'hidden_name'].flatMap((symbolName) => [
     { symbolName, revisionName: 'HEAD' },
     { symbolName, revisionName: 'HEAD', repoName: NAME },
@@ -119,11 +122,11 @@ const NAVIGATION: readonly Ask[] = bodies([
   ),
 ]);
 
-const NOTHING: readonly Ask[] = [{}];
+const NOTHING: readonly TestRequest[] = [{}];
 const USER = { userId: '00000000-0000-4000-8000-000000000000' };
 
 /** What each endpoint is asked. */
-const ASKED: Readonly<Record<string, readonly Ask[]>> = {
+const REQUESTS: Readonly<Record<string, readonly TestRequest[]>> = {
   'POST /api/search': SEARCHES_AT_ONCE,
   'POST /api/stream_search': SEARCHES,
   'POST /api/explain': SEARCHES_AT_ONCE,
@@ -246,14 +249,19 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'DELETE /api/license': NOTHING,
 };
 
-function sendTo(app: App, ask: Ask, endpoint: string, headers: Headers): Promise<Response> {
-  const [method, path] = addressOf(endpoint, ask);
-  if (ask.body === undefined) return app.call(path, { method, headers });
+function sendTo(
+  app: App,
+  request: TestRequest,
+  endpoint: string,
+  headers: Headers,
+): Promise<Response> {
+  const [method, path] = addressOf(endpoint, request);
+  if (request.body === undefined) return app.call(path, { method, headers });
   const sent = { ...headers, 'content-type': 'application/json' };
-  return app.call(path, { method, headers: sent, body: JSON.stringify(ask.body) });
+  return app.call(path, { method, headers: sent, body: JSON.stringify(request.body) });
 }
 
-function addressOf(endpoint: string, { query = {}, values = {} }: Ask): [string, string] {
+function addressOf(endpoint: string, { query = {}, values = {} }: TestRequest): [string, string] {
   const [method = '', template = ''] = endpoint.split(' ');
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
   const search = new URLSearchParams(query);
@@ -344,13 +352,14 @@ const TIMED = /^\w+ \/api\/(suggestions|search|stream_search|explain)\b/;
 /** Sends both everything; returns what they answered differently. */
 async function differences(pair: Pair<App>, headers: Pair<Headers>): Promise<string[]> {
   const found: string[] = [];
-  for (const [endpoint, asks] of Object.entries(ASKED)) {
-    for (const ask of asks) {
-      const differenceNow = () => differenceOf(pair, headers, endpoint, ask);
+  for (const [endpoint, requests] of Object.entries(REQUESTS)) {
+    for (const request of requests) {
+      const differenceNow = () => differenceOf(pair, headers, endpoint, request);
       let difference = await differenceNow();
       for (let i = 0; i < 20 && difference !== undefined && TIMED.test(endpoint); i++)
         difference = await differenceNow();
-      if (difference !== undefined) found.push(`${endpoint} ${JSON.stringify(ask)}: ${difference}`);
+      if (difference !== undefined)
+        found.push(`${endpoint} ${JSON.stringify(request)}: ${difference}`);
     }
   }
   return found;
@@ -360,10 +369,12 @@ async function differenceOf(
   pair: Pair<App>,
   headers: Pair<Headers>,
   endpoint: string,
-  ask: Ask,
+  request: TestRequest,
 ): Promise<string | undefined> {
   const [hiding, without] = await Promise.all(
-    pair.map(async (app, index) => normalised(await sendTo(app, ask, endpoint, headers[index]!))),
+    pair.map(async (app, index) =>
+      normalised(await sendTo(app, request, endpoint, headers[index]!)),
+    ),
   );
   try {
     assert.deepEqual(hiding, without);
@@ -395,7 +406,7 @@ function bearer(value: string): Headers {
 
 test('there is something to ask of every endpoint', () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
-  assert.deepEqual(Object.keys(ASKED).sort(), endpoints.sort());
+  assert.deepEqual(Object.keys(REQUESTS).sort(), endpoints.sort());
 });
 
 test('guests, members and scoped tokens: the same answers with and without', TIMEOUT, async () => {
@@ -412,7 +423,7 @@ test('guests, members and scoped tokens: the same answers with and without', TIM
   assert.deepEqual(await differences(pair, [one.member, other.member]), []);
   assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
   // The comparison sees what is there to see.
-  const seen = await differences(pair, [owner, owner]);
+  const found = await differences(pair, [owner, owner]);
   for (const endpoint of [
     'POST /api/search',
     'POST /api/explain',
@@ -420,7 +431,7 @@ test('guests, members and scoped tokens: the same answers with and without', TIM
     'GET /api/source',
   ])
     assert.ok(
-      seen.some((text) => text.startsWith(`${endpoint} `)),
+      found.some((text) => text.startsWith(`${endpoint} `)),
       endpoint,
     );
 });

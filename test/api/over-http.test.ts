@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { adapters } from '../http/adapters.ts';
-import { ask, type RawCall, type RawReply } from '../http/ask.ts';
-import { askInProcess } from '../http/in-process.ts';
+import { sendRaw, type RawCall, type RawReply } from '../http/raw-client.ts';
+import { sendInProcess } from '../http/in-process.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { startApp } from './app.ts';
 
@@ -51,8 +51,8 @@ for (const kind of adapters()) {
     for (const call of CALLS) {
       const headers = { ...call.headers, host: `${hostname}:${port}` };
       const [sent, inProcess] = [
-        await ask({ address }, { ...call, headers }),
-        await askInProcess(app.daemon, { ...call, headers }),
+        await sendRaw({ address }, { ...call, headers }),
+        await sendInProcess(app.daemon, { ...call, headers }),
       ];
       const label = `${call.method ?? 'GET'} ${call.path}`;
       assert.deepEqual(comparable(sent), comparable(inProcess), label);

@@ -20,11 +20,11 @@ import { canSee, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { ENFORCEMENTS, VISIBILITIES, type RepoRecord } from '../../daemon/repos/records.ts';
 import { credentialHeaders, PASSWORD, startAccounts } from '../accounts/world.ts';
 import type { AccountsWorld } from '../accounts/world.ts';
-import { replyTo, type RawCall, type RawReply } from '../http/ask.ts';
+import { replyTo, type RawCall, type RawReply } from '../http/raw-client.ts';
 import { answerOf, FINAL_EVENT } from '../http/answers.ts';
 import { closeLater, closeWorlds, eventStream, repo, startWorld } from '../http/harness.ts';
 import type { World, WorldOptions } from '../http/harness.ts';
-import { askInProcess } from '../http/in-process.ts';
+import { sendInProcess } from '../http/in-process.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { clientOf, tokensFor } from './oauth/flow.ts';
 
@@ -188,7 +188,7 @@ function call(world: World, caller: Caller, endpoint: Endpoint, about: Values): 
 
 /** The operator's requests come through the control socket. */
 function send(world: World, { source, headers }: Caller, call: RawCall): Promise<RawReply> {
-  if (source !== 'operator') return askInProcess(world.server, { ...call, headers });
+  if (source !== 'operator') return sendInProcess(world.server, { ...call, headers });
   const { body, method, path } = call;
   const socketPath = findControlPath(world.configuration.dataDir);
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
@@ -197,7 +197,7 @@ function send(world: World, { source, headers }: Caller, call: RawCall): Promise
 
 const REFUSALS = new Set(['NOT_AUTHENTICATED', 'INSUFFICIENT_PERMISSIONS']);
 
-async function holdAccess(world: World, caller: Caller, rules: Rules): Promise<void> {
+async function checkAccess(world: World, caller: Caller, rules: Rules): Promise<void> {
   for (const endpoint of ALL) {
     const reply = await call(world, caller, endpoint, aboutRepo(REPOS[0]!));
     const text = reply.status < 400 ? '' : reply.body.toString();
@@ -224,7 +224,7 @@ function unnamed(reply: RawReply, { repoId, name }: Pick<RepoRecord, 'repoId' | 
   return `${reply.status} ${text.replaceAll(new RegExp(`\\b${repoId}\\b`, 'g'), 'ID')}`;
 }
 
-async function holdSight(world: World, caller: Caller, rules: Rules): Promise<void> {
+async function checkVisibility(world: World, caller: Caller, rules: Rules): Promise<void> {
   const visible = REPOS.filter((one) => sees(caller, rules, one));
   for (const endpoint of OF_ONE) {
     if (refusalOf(caller, rules, endpoint) !== undefined) continue;
@@ -274,12 +274,12 @@ const NOTES: Partial<WorldOptions> = {
   },
 };
 
-async function hold(world: World, callers: readonly Caller[], rules: Rules): Promise<void> {
+async function checkAll(world: World, callers: readonly Caller[], rules: Rules): Promise<void> {
   for (const caller of callers) {
     accesses.length = 0;
     // Without guests, people see the same.
-    if (rules.isAnonymous || caller.source === 'local') await holdSight(world, caller, rules);
-    await holdAccess(world, caller, rules);
+    if (rules.isAnonymous || caller.source === 'local') await checkVisibility(world, caller, rules);
+    await checkAccess(world, caller, rules);
   }
 }
 
@@ -310,7 +310,7 @@ async function callersOf(world: AccountsWorld, { entitlements }: Rules): Promise
   ];
   await accounts.grants.add(OPERATOR, world.member.id, OF_MEMBER);
   const scopedToken = async (key: string, repoIds: readonly number[]): Promise<string> => {
-    const made = await world.ask('POST', '/api/ee/scoped_access_token', key, { repoIds });
+    const made = await world.send('POST', '/api/ee/scoped_access_token', key, { repoIds });
     return (made.json() as { token: string }).token;
   };
   if (entitlements.includes('scoped-tokens')) {
@@ -353,12 +353,12 @@ for (const [name, isAnonymous, entitlements] of [
     const env = { TRAWL_ANONYMOUS_ACCESS: String(isAnonymous), TRAWL_CONFIG: file };
     const world = await startAccounts({ ...NOTES, env, entitlements });
     const rules = { isAnonymous, entitlements };
-    await hold(world, await callersOf(world, rules), rules);
+    await checkAll(world, await callersOf(world, rules), rules);
   });
 }
 
 test('before there is an account, callers at this machine', async () => {
   const world = await startWorld(NOTES);
   const caller: Caller = { name: 'local', headers: {}, source: 'local' };
-  await hold(world, [caller], { isAnonymous: false, entitlements: [] });
+  await checkAll(world, [caller], { isAnonymous: false, entitlements: [] });
 });

@@ -3,7 +3,7 @@
 
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
-import type { Document, Named, Parameter, Schema } from './document.ts';
+import type { Document, NamedOperation, Parameter, Schema } from './document.ts';
 
 export interface MadeRequest {
   readonly method: string;
@@ -72,8 +72,8 @@ interface Maker extends Vocabulary {
 
 /** JSON that fits the schema. */
 function fittingJson(schema: Schema, maker: Maker, name: string): Arbitrary<string> {
-  const known = maker.words[name];
-  if (known !== undefined) return fc.constantFrom(...known.map((word) => JSON.stringify(word)));
+  const words = maker.words[name];
+  if (words !== undefined) return fc.constantFrom(...words.map((word) => JSON.stringify(word)));
   const { enum: values, anyOf, items, type } = resolve(schema, maker);
   if (values !== undefined) return fc.constantFrom(...values.map((one) => JSON.stringify(one)));
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => fittingJson(one, maker, '')));
@@ -123,7 +123,7 @@ function memberBody(schema: Schema, maker: Maker): Arbitrary<string> {
     .map((parts) => `{${parts.filter((part) => part !== '').join(',')}}`);
 }
 
-function bodyFor({ operation }: Named, maker: Maker) {
+function bodyFor({ operation }: NamedOperation, maker: Maker) {
   const schema = operation.requestBody?.content['application/json']?.schema;
   const garbage = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -165,8 +165,8 @@ function parameterValue({ name, schema }: Parameter, maker: Maker): Arbitrary<st
   return fc.oneof({ weight: 4, arbitrary: fitting }, { weight: 1, arbitrary: oddValue });
 }
 
-function queryFor({ operation }: Named, maker: Maker) {
-  const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'query');
+function queryFor({ operation }: NamedOperation, maker: Maker) {
+  const parameters = (operation.parameters ?? []).filter(({ in: where }) => where === 'query');
   const parts = parameters.map((parameter) =>
     fc.oneof(
       {
@@ -189,8 +189,8 @@ function queryFor({ operation }: Named, maker: Maker) {
     .map((query) => (query === '' ? '' : `?${query}`));
 }
 
-function pathFor({ path, operation }: Named, maker: Maker) {
-  const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'path');
+function pathFor({ path, operation }: NamedOperation, maker: Maker) {
+  const parameters = (operation.parameters ?? []).filter(({ in: where }) => where === 'path');
   return fc
     .tuple(...parameters.map((parameter) => parameterValue(parameter, maker)))
     .map((values) =>
@@ -201,11 +201,11 @@ function pathFor({ path, operation }: Named, maker: Maker) {
     );
 }
 
-function headersFor({ credentials: known }: Maker): Arbitrary<Record<string, string>> {
+function headersFor({ credentials: valid }: Maker): Arbitrary<Record<string, string>> {
   const sometimes = (values: readonly string[]) =>
     fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
   const credentials = fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom(...known) },
+    { weight: 9, arbitrary: fc.constantFrom(...valid) },
     fc.constantFrom<Record<string, string>>(
       {},
       { Authorization: 'Bearer' },
@@ -228,29 +228,29 @@ function headersFor({ credentials: known }: Maker): Arbitrary<Record<string, str
     'X-Request-Id': sometimes(['a'.repeat(64), 'a'.repeat(65), '<a>', '']),
   });
   return fc.tuple(credentials, others).map(([one, more]) => {
-    const given = Object.entries(more).filter(([, value]) => value !== undefined);
-    return { ...one, ...Object.fromEntries(given) } as Record<string, string>;
+    const defined = Object.entries(more).filter(([, value]) => value !== undefined);
+    return { ...one, ...Object.fromEntries(defined) } as Record<string, string>;
   });
 }
 
 /** Requests to the path of an operation, most of them with its method. */
 export function requestsFor(
-  named: Named,
+  operation: NamedOperation,
   document: Document,
   vocabulary: Vocabulary,
 ): Arbitrary<MadeRequest> {
   const maker: Maker = { ...vocabulary, document };
   const method = fc.oneof(
-    { weight: 9, arbitrary: fc.constant(named.method) },
+    { weight: 9, arbitrary: fc.constant(operation.method) },
     { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
   );
   return fc
     .record({
       method,
-      path: pathFor(named, maker),
-      query: queryFor(named, maker),
+      path: pathFor(operation, maker),
+      query: queryFor(operation, maker),
       headers: headersFor(maker),
-      body: bodyFor(named, maker),
+      body: bodyFor(operation, maker),
     })
     .map(({ body, query, path, ...rest }) => ({
       ...rest,

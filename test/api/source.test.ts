@@ -301,8 +301,8 @@ void test('raw: ranges, and what the client has already', async () => {
   const etag = (await raw('bare.git', 'src/a.py')).headers.get('etag') ?? '';
   const ranged = await raw('bare.git', 'src/a.py', { range: 'bytes=0-2', 'if-range': etag });
   assert.equal(ranged.status, 206);
-  const known = await raw('bare.git', 'src/a.py', { 'if-none-match': etag });
-  assert.deepEqual([known.status, await known.text()], [304, '']);
+  const unchanged = await raw('bare.git', 'src/a.py', { 'if-none-match': etag });
+  assert.deepEqual([unchanged.status, await unchanged.text()], [304, '']);
 });
 
 void test('some lines of a file', async () => {

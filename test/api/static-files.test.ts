@@ -9,9 +9,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { assetEndpoint, folderFiles } from '../../daemon/api/shapes/static-files.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { askInProcess } from '../http/in-process.ts';
+import { sendInProcess } from '../http/in-process.ts';
 import { mountEndpoints } from '../http/mounted.ts';
-import type { RawCall, RawReply } from '../http/ask.ts';
+import type { RawCall, RawReply } from '../http/raw-client.ts';
 import { closeWorlds } from '../http/harness.ts';
 
 afterEach(closeWorlds);
@@ -56,7 +56,7 @@ const withFiles = async (
   run: (get: Get) => Promise<void>,
 ) => {
   const served = await mountEndpoints([staticFiles({ folder: pageFolder(), ...options })]);
-  await run((place, more = {}) => askInProcess(served, { path: place, ...more }));
+  await run((url, more = {}) => sendInProcess(served, { path: url, ...more }));
 };
 
 test('each file under its path, with its type, tag and length; HEAD, OPTIONS, other methods', async () => {
@@ -73,8 +73,8 @@ test('each file under its path, with its type, tag and length; HEAD, OPTIONS, ot
       assert.equal(reply.headers['content-type'], type);
       assert.equal(reply.headers['cache-control'], 'no-cache');
       assert.equal(reply.headers['x-content-type-options'], 'nosniff');
-      const known = { headers: { 'If-None-Match': String(reply.headers.etag) } };
-      assert.equal((await get(`/page/${name}`, known)).status, 304);
+      const conditional = { headers: { 'If-None-Match': String(reply.headers.etag) } };
+      assert.equal((await get(`/page/${name}`, conditional)).status, 304);
       const head = await get(`/page/${name}`, { method: 'HEAD' });
       assert.equal(head.headers['content-length'], String(reply.body.length));
       assert.equal(head.body.length, 0);
@@ -128,14 +128,14 @@ test('nothing outside of the folder, no folder, no link, and nothing that came l
 test('what was a file when it was listed is not served as a link, a pipe or a folder', async () => {
   const folder = pageFolder();
   await withFiles({ prefix: '', folder }, async (get) => {
-    const place = path.join(folder, 'index.html');
+    const file = path.join(folder, 'index.html');
     const makers = [
-      () => symlinkSync('../secret.txt', place),
-      () => void execFileSync('mkfifo', [place]),
-      () => mkdirSync(place),
+      () => symlinkSync('../secret.txt', file),
+      () => void execFileSync('mkfifo', [file]),
+      () => mkdirSync(file),
     ];
     for (const make of makers) {
-      rmSync(place, { recursive: true });
+      rmSync(file, { recursive: true });
       make();
       assert.equal((await get('/index.html')).status, 500);
     }
@@ -144,11 +144,11 @@ test('what was a file when it was listed is not served as a link, a pipe or a fo
 
 test('a file that cannot be read is a fault, and found again once it can', async () => {
   const folder = pageFolder();
-  const place = path.join(folder, 'index.html');
+  const file = path.join(folder, 'index.html');
   await withFiles({ prefix: '', folder }, async (get) => {
-    rmSync(place);
+    rmSync(file);
     assert.equal((await get('/index.html')).status, 500);
-    writeFileSync(place, 'back');
+    writeFileSync(file, 'back');
     assert.equal((await get('/index.html')).body.toString(), 'back');
   });
 });

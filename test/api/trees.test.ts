@@ -64,12 +64,12 @@ before(async () => {
   app = await startApp([...sources, goingRepo]);
 });
 
-function ask<Body>(address: string, body: object): Promise<Reply<Body>> {
+function post<Body>(address: string, body: object): Promise<Reply<Body>> {
   return app.post(address, body);
 }
 
 function filesOf(name: string, revisionName = 'HEAD'): Promise<Reply<Item[]>> {
-  return ask('/api/files', { repoName: `local/${name}`, revisionName });
+  return post('/api/files', { repoName: `local/${name}`, revisionName });
 }
 
 function treeOf(
@@ -77,7 +77,7 @@ function treeOf(
   paths: readonly unknown[],
   revisionName = 'HEAD',
 ): Promise<Reply<{ tree: Node }>> {
-  return ask('/api/tree', { repoName: `local/${name}`, revisionName, paths });
+  return post('/api/tree', { repoName: `local/${name}`, revisionName, paths });
 }
 
 function query<Body>(
@@ -168,7 +168,7 @@ void test('contents of a folder', async () => {
   ]);
   const root = (await folderOf('bare.git', '')).body;
   assert.deepEqual(
-    root.map(({ path: place }) => place),
+    root.map(({ path: at }) => at),
     ['docs', 'src', 'new', 'README.md'],
   );
   assert.deepEqual((await folderOf('bare.git', '/')).body, root);
@@ -179,25 +179,25 @@ void test('contents of a folder', async () => {
 });
 
 void test('what is refused, in the order of the checks', async () => {
-  const asks: ((name: string, place: string, ref: string) => Promise<Reply<unknown>>)[] = [
-    (name, place, ref) => treeOf(name, ['src', place], ref),
+  const calls: ((name: string, below: string, ref: string) => Promise<Reply<unknown>>)[] = [
+    (name, below, ref) => treeOf(name, ['src', below], ref),
     folderOf,
   ];
-  for (const one of asks) {
+  for (const one of calls) {
     const nowhere = await one('nosuch', '..', '-x');
     assert.equal(nowhere.body.message, 'Repository "local/nosuch" not found.');
     for (const name of ['bare.git', 'tree', 'plain']) {
-      for (const place of ['..', 'a/../b', '/..', 'src/..', 'a\0'])
-        assert.equal((await one(name, place, '-x')).body.errorCode, 'FILE_NOT_FOUND', place);
+      for (const below of ['..', 'a/../b', '/..', 'src/..', 'a\0'])
+        assert.equal((await one(name, below, '-x')).body.errorCode, 'FILE_NOT_FOUND', below);
     }
   }
-  for (const one of [...asks, (name: string, _: string, ref: string) => filesOf(name, ref)]) {
+  for (const one of [...calls, (name: string, _: string, ref: string) => filesOf(name, ref)]) {
     for (const ref of [...BAD_REFS, '', 'blob', 'HEAD:src'])
       assert.equal((await one('bare.git', '', ref)).body.errorCode, 'INVALID_GIT_REF', ref);
     assert.equal((await one('plain', '', 'main')).body.errorCode, 'INVALID_GIT_REF');
   }
   for (const paths of [Array.from({ length: 1001 }, () => 'src'), [1], 'src', undefined]) {
-    const { status, body } = await ask<Failure>('/api/tree', {
+    const { status, body } = await post<Failure>('/api/tree', {
       repoName: 'local/tree',
       revisionName: 'HEAD',
       paths,

@@ -18,29 +18,33 @@ async function timeSlicesOf(clients: readonly string[]): Promise<TimeSlice[]> {
     whenRunning++;
     ticking = setImmediate(tick);
   });
-  const given: TimeSlice[] = [];
-  const ask = async (clientKey: string, place: number): Promise<void> => {
+  const granted: TimeSlice[] = [];
+  const request = async (clientKey: string, index: number): Promise<void> => {
     await nextTimeSlice(clientKey);
-    given.push({ who: `${clientKey}${place}`, whenRunning });
+    granted.push({ who: `${clientKey}${index}`, whenRunning });
   };
-  await Promise.all(clients.map(ask));
+  await Promise.all(clients.map(request));
   clearImmediate(ticking);
-  assert.equal(new Set(given.map((one) => one.whenRunning)).size, given.length, 'one turn each');
-  return given;
+  assert.equal(
+    new Set(granted.map((one) => one.whenRunning)).size,
+    granted.length,
+    'one turn each',
+  );
+  return granted;
 }
 
 test('each turn is given to one alone, in the order of asking', async () => {
-  const given = await timeSlicesOf(Array.from({ length: 30 }, () => 'a'));
+  const granted = await timeSlicesOf(Array.from({ length: 30 }, () => 'a'));
   assert.deepEqual(
-    given.map(({ who }) => who),
+    granted.map(({ who }) => who),
     Array.from({ length: 30 }, (_, i) => `a${i}`),
   );
 });
 
 test('a client with little to do waits for one piece of each of the others', async () => {
-  const given = await timeSlicesOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
+  const granted = await timeSlicesOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
   assert.deepEqual(
-    given.map(({ who }) => who),
+    granted.map(({ who }) => who),
     ['a0', 'b4', 'c6', 'a1', 'b7', 'a2', 'a3', 'a5'],
   );
 });

@@ -92,10 +92,10 @@ test('one client takes neither all slots nor the whole queue', async () => {
     waitingOfOneMax: 3,
     busyError,
   });
-  const held = Array.from({ length: 6 }, work);
-  const runs = held.map(({ run }) => slots.run('one', signal, run));
+  const tasks = Array.from({ length: 6 }, work);
+  const runs = tasks.map(({ run }) => slots.run('one', signal, run));
   await assert.rejects(slots.run('one', signal, work().run), BusyError);
-  const isRunning = (): boolean[] => held.map((each) => each.isRunning);
+  const isRunning = (): boolean[] => tasks.map((each) => each.isRunning);
   assert.deepEqual(isRunning(), [true, true, true, false, false, false]);
   assert.equal(await slots.run('two', signal, () => Promise.resolve(2)), 2);
   const [second, third] = [work(), work()];
@@ -105,7 +105,7 @@ test('one client takes neither all slots nor the whole queue', async () => {
   await others[0];
   assert.equal(third.isRunning, true, 'it passes those whose client has its share');
   third.end();
-  for (const each of held) {
+  for (const each of tasks) {
     await new Promise(setImmediate);
     each.end();
   }

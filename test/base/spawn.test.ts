@@ -25,7 +25,7 @@ function shell(
 
 async function textOf(child: Child): Promise<string> {
   let text = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   child.stderr.resume();
   await once(child, 'close');
   return text;

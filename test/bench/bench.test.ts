@@ -47,7 +47,7 @@ function withTree(use: (root: string) => Promise<void>): () => Promise<void> {
 }
 
 const SEARCHED = new Set(['src/a.c', 'src/b.c', '.hidden', '.gitignore']);
-const NAMED = new Set(['bin']);
+const EXTRA_FOLDERS = new Set(['bin']);
 
 void test('quantiles are nearest-rank', () => {
   const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
@@ -189,12 +189,12 @@ void test(
       const counts = await referenceCounts(benchCase, {
         root,
         searched: SEARCHED,
-        excluded: NAMED,
+        excluded: EXTRA_FOLDERS,
         links: readLinks(root),
       });
       assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
     }
-    assert.equal(await countExcluded(ALPHA, root, NAMED), 1);
+    assert.equal(await countExcluded(ALPHA, root, EXTRA_FOLDERS), 1);
     assert.equal(await countExcluded(ALPHA, root, new Set()), 0);
   }),
 );

@@ -34,14 +34,14 @@ function search(contents: ReadonlyMap<string, string>, call: Call): SearchRespon
   const literal = call.query.replaceAll(/^(?:content:)?"|"$/g, '');
   const isExact = call.isCaseSensitivityEnabled === true;
   const fold = (text: string): string => (isExact ? text : text.toLowerCase());
-  let left = call.matches;
+  let remaining = call.matches;
   let totalMatchCount = 0;
   const files: FileResult[] = [];
   for (const [name, content] of contents) {
     const ranges = rangesIn(fold(content), fold(literal));
     totalMatchCount += ranges.length;
-    const kept = ranges.slice(0, left);
-    left -= kept.length;
+    const kept = ranges.slice(0, remaining);
+    remaining -= kept.length;
     const contentStart = { byteOffset: 0, lineNumber: 1, column: 1 };
     const chunks = [{ content, matchRanges: kept, contentStart }];
     const fileName = { text: name, matchRanges: [] };

@@ -51,9 +51,9 @@ void test('all connections send the mix in turn, and every answer is counted', a
     assert.equal(figure.connectionCount, 5);
     assert.equal(figure.latency.sampleCount, bodies.length);
     assert.ok(bodies.length >= 5 && figure.requestsPerSecond > 0);
-    const seen = new Set(bodies);
+    const distinct = new Set(bodies);
     assert.deepEqual(
-      [...seen].sort(),
+      [...distinct].sort(),
       ['"a"', '"c"', '"é"'].map((body) => `POST /api/search ${body}`),
     );
   });

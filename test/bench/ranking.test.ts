@@ -88,7 +88,7 @@ test('queries are the same each time, and both halves have some', () => {
 });
 
 /** A query whose file is at this place; 0: nowhere. */
-function ranked(name: string, place: number, half: RankedQuery['half']): RankedQuery {
+function ranked(name: string, rank: number, half: RankedQuery['half']): RankedQuery {
   return {
     tree: 't',
     class: name,
@@ -96,13 +96,13 @@ function ranked(name: string, place: number, half: RankedQuery['half']): RankedQ
     text: `${name} text`,
     isPhrase: false,
     expected: ['right'],
-    locations: { one: place },
-    first: { one: place === 1 ? ['right'] : ['x', 'y', 'z'] },
+    locations: { one: rank },
+    first: { one: rank === 1 ? ['right'] : ['x', 'y', 'z'] },
   };
 }
 
 test('figures are means over places', () => {
-  const queries = [1, 2, 0, 10].map((place) => ranked('who calls', place, 'report'));
+  const queries = [1, 2, 0, 10].map((rank) => ranked('who calls', rank, 'report'));
   const figures = figuresOf(queries, ['one']);
   for (const name of ['who calls', 'all'] as const) {
     const figure = figures.find((one) => one.half === 'report' && one.class === name);
@@ -126,7 +126,7 @@ test('a real daemon is asked with all numbers of matches', async () => {
   const [name] = report.queries.filter(({ text }) => text === 'Alone');
   assert.deepEqual(Object.values(name?.locations ?? {}), [1, 1, 1, 1]);
   const [phrase] = report.queries.filter(({ isPhrase }) => isPhrase);
-  assert.ok(Object.values(phrase?.locations ?? {}).every((place) => place > 0));
+  assert.ok(Object.values(phrase?.locations ?? {}).every((rank) => rank > 0));
 });
 
 test('Zoekt is asked in its own words, in both modes', async () => {

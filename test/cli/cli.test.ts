@@ -95,7 +95,7 @@ test('help: of the program and each command', async () => {
   }
 });
 
-const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegExp])[] = [
   [[], /Usage: trawl/],
   [['serach', 'x'], /unknown command 'serach'[^]*search/],
   [['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
@@ -115,7 +115,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[]
 ];
 
 test('mistakes are refused with what is wrong', async () => {
-  for (const [args, message] of MISTAKES) await refuses(args, message);
+  for (const [args, message] of INVALID_CALLS) await refuses(args, message);
 });
 
 test('a mistake shows arguments without what would control the terminal', async () => {
@@ -328,8 +328,8 @@ test('verify: one line a shard, exit 1 on problems', async () => {
 });
 
 test('version: three lines; the real entry tells the product version', async () => {
-  for (const way of ['version', '--version', '-V'])
-    assert.equal((await run([way])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', way);
+  for (const flag of ['version', '--version', '-V'])
+    assert.equal((await run([flag])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', flag);
   const real = await start(['version'], { main: REAL_MAIN }).outcome;
   assert.equal(real.code, 0);
   assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);

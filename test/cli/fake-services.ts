@@ -183,8 +183,8 @@ export function fakeServices(stderr: Writable): CliServices {
       echo('restore', options);
       return Promise.reject(new Error('there is no backup here'));
     },
-    checkConfiguration(place, isOnline) {
-      echo('survey', { place, isOnline });
+    checkConfiguration(file, isOnline) {
+      echo('survey', { place: file, isOnline });
       return Promise.resolve({
         diagnostics: [],
         file: NO_FILE,
@@ -224,7 +224,7 @@ export async function run(
   // The argument parser reads the environment itself.
   Object.assign(process.env, env);
   try {
-    const setExitCode = (given: number): void => void (code = given);
+    const setExitCode = (value: number): void => void (code = value);
     const stdin = Readable.from([input]);
     const services = fakeServices(stderr);
     await runProgram(args, { services, stdin, stdout, stderr, env, setExitCode });

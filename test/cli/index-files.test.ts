@@ -51,8 +51,8 @@ void test('what is replaced while an index is checked is checked as it is then',
       [],
     );
     const names = checks.map((check) => path.relative(now, check.path)).sort();
-    const wanted = fs.readdirSync(path.join(now, 'shards')).map((name) => `shards/${name}`);
-    assert.deepEqual(names, wanted.sort());
+    const expected = fs.readdirSync(path.join(now, 'shards')).map((name) => `shards/${name}`);
+    assert.deepEqual(names, expected.sort());
     assert.ok(before.every((file) => !names.includes(path.relative(dataDir, file))));
   }
 });

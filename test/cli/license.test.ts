@@ -102,7 +102,7 @@ test('verify: what is not valid is exit 1, with its state', async () => {
 
 const ISSUE = ['issue', '--key', keyFile, '--entitlement', 'audit', '--expires', '1d'];
 
-const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegExp])[] = [
   [[], /Usage: trawl license/],
   [['isue'], /unknown command 'isue'[^]*issue/],
   [['keygen'], /missing required argument 'file'/],
@@ -120,7 +120,7 @@ const MISTAKES: readonly (readonly [args: readonly string[], message: RegExp])[]
 ];
 
 test('mistakes are refused with what is wrong', async () => {
-  for (const [args, message] of MISTAKES) await refuses(['license', ...args], message);
+  for (const [args, message] of INVALID_CALLS) await refuses(['license', ...args], message);
 });
 
 test('a file that holds no private key is refused without showing it', async () => {

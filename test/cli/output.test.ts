@@ -210,9 +210,9 @@ test('output: hints are a line each, whatever characters they have', () => {
 });
 
 test('output: many ranges on one very long line', () => {
-  const piece = '😀«x» ';
+  const fragment = '😀«x» ';
   const count = 20_000;
-  const answer = response([file('min.js', [chunk(piece.repeat(count))])]);
+  const answer = response([file('min.js', [chunk(fragment.repeat(count))])]);
   const text = formatResponse(answer, { ...PIPE, hasColor: true });
   assert.equal(text.split(colors('😀{r}x{0}')).length, count + 1);
 });

@@ -75,8 +75,8 @@ for (const build of BUILDS) {
           let previousEnd = start + shift;
           for (const { size, align } of requests) {
             const ptr = exports.arenaAlloc(arena, size, align);
-            const wanted = Math.ceil(previousEnd / align) * align;
-            assert.equal(ptr, wanted + size <= end ? wanted : 0);
+            const expected = Math.ceil(previousEnd / align) * align;
+            assert.equal(ptr, expected + size <= end ? expected : 0);
             if (ptr !== 0) previousEnd = ptr + size;
           }
         }),

@@ -10,7 +10,7 @@ import { BUILDS, instantiateCore } from './driver.ts';
 interface Exports {
   markBlock(start: number, end: number, marks: number): void;
   wantMarks(start: number, end: number, marks: number): number;
-  hasMarks(marks: number, wanted: number): number;
+  hasMarks(marks: number, requested: number): number;
 }
 
 const isCapital = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a;
@@ -31,7 +31,7 @@ function marksOf(bytes: Uint8Array, isMarked = (_first: number, _second: number)
 for (const build of BUILDS) {
   test(`case marks (${build})`, async (t) => {
     const core = await instantiateCore<Exports>('test/core/assembly/kernels.ts', build);
-    const [marks, wanted, text] = [core.base, core.base + 64, core.base + 192];
+    const [marks, requested, text] = [core.base, core.base + 64, core.base + 192];
     const at = (ptr: number): Uint8Array => core.bytes.slice(ptr, ptr + CASE_MARKS_SIZE);
     const put = (bytes: Uint8Array): void => {
       // Capitals all around: nothing beyond the block may count.
@@ -43,13 +43,13 @@ for (const build of BUILDS) {
       core.exports.markBlock(text, text + bytes.length, marks);
       return at(marks);
     };
-    const want = (bytes: Uint8Array): boolean => {
+    const requestMarks = (bytes: Uint8Array): boolean => {
       put(bytes);
-      return core.exports.wantMarks(text, text + bytes.length, wanted) !== 0;
+      return core.exports.wantMarks(text, text + bytes.length, requested) !== 0;
     };
-    const letters = fc.constantFrom(...Buffer.from('aZAz_0 \n\u00e9'), 0xff);
+    const alphabet = fc.constantFrom(...Buffer.from('aZAz_0 \n\u00e9'), 0xff);
     const bytesOf = (maxLength: number) =>
-      fc.array(letters, { maxLength }).map((bytes) => Uint8Array.from(bytes));
+      fc.array(alphabet, { maxLength }).map((bytes) => Uint8Array.from(bytes));
     const numRuns = build === 'debug' ? 300 : 3000;
 
     await t.test('of blocks of all sizes around a step', () => {
@@ -66,11 +66,11 @@ for (const build of BUILDS) {
           assert.deepEqual(mark(block), marksOf(block));
           const expected = marksOf(own, (first, second) => first < 0x80 && second < 0x80);
           assert.equal(
-            want(own),
+            requestMarks(own),
             expected.some((byte) => byte !== 0),
           );
-          assert.deepEqual(at(wanted), expected);
-          assert.notEqual(core.exports.hasMarks(marks, wanted), 0);
+          assert.deepEqual(at(requested), expected);
+          assert.notEqual(core.exports.hasMarks(marks, requested), 0);
         }),
         { numRuns },
       );
@@ -78,21 +78,21 @@ for (const build of BUILDS) {
 
     await t.test('a missing mark in any place is missed', () => {
       core.bytes.fill(0xff, marks, marks + CASE_MARKS_SIZE);
-      core.bytes.fill(0, wanted, wanted + CASE_MARKS_SIZE);
+      core.bytes.fill(0, requested, requested + CASE_MARKS_SIZE);
       for (let bit = 0; bit < CASE_MARKS_SIZE * 8; bit++) {
-        core.bytes[wanted + (bit >> 3)] = 1 << (bit & 7);
-        assert.notEqual(core.exports.hasMarks(marks, wanted), 0);
+        core.bytes[requested + (bit >> 3)] = 1 << (bit & 7);
+        assert.notEqual(core.exports.hasMarks(marks, requested), 0);
         core.bytes[marks + (bit >> 3)] = 0xff ^ (1 << (bit & 7));
-        assert.equal(core.exports.hasMarks(marks, wanted), 0, `bit ${bit}`);
+        assert.equal(core.exports.hasMarks(marks, requested), 0, `bit ${bit}`);
         core.bytes[marks + (bit >> 3)] = 0xff;
-        core.bytes[wanted + (bit >> 3)] = 0;
+        core.bytes[requested + (bit >> 3)] = 0;
       }
     });
 
     await t.test('the same letters in another case are told apart', () => {
       mark(Buffer.from('static int pm_resume(void)\n'));
-      want(Buffer.from('PM_RESUME'));
-      assert.equal(core.exports.hasMarks(marks, wanted), 0);
+      requestMarks(Buffer.from('PM_RESUME'));
+      assert.equal(core.exports.hasMarks(marks, requested), 0);
     });
   });
 }

@@ -50,8 +50,8 @@ class RunSearcher {
     const { exports, bytes } = this.core;
     bytes.fill(0, this.set, this.set + 32);
     for (let byte = 0; byte < 256; byte++) {
-      const place = this.set + (byte >> 3);
-      bytes[place] = (bytes[place] ?? 0) | (+isMember(byte) << (byte & 7));
+      const index = this.set + (byte >> 3);
+      bytes[index] = (bytes[index] ?? 0) | (+isMember(byte) << (byte & 7));
     }
     bytes.fill(0xee, this.compiled, this.text);
     exports.compileClassRun(this.set, size, this.compiled);
@@ -82,10 +82,10 @@ function firstRun(text: Uint8Array, isMember: IsMember, size: number, from: numb
 }
 
 /** A byte of the class, or of the others; any byte if there is none. */
-function byteOf(isMember: IsMember, wanted: boolean, seed: number): number {
+function byteOf(isMember: IsMember, inClass: boolean, seed: number): number {
   for (let i = 0; i < 256; i++) {
     const byte = (seed * 31 + i) & 255;
-    if (isMember(byte) === wanted) return byte;
+    if (isMember(byte) === inClass) return byte;
   }
   return seed & 255;
 }
@@ -133,9 +133,11 @@ for (const build of BUILDS) {
       });
       fc.assert(
         fc.property(input, ({ name, bits, size, runs, shift, from }) => {
-          const named = CLASSES[name] ?? (() => true);
+          const isInClass = CLASSES[name] ?? (() => true);
           const isMember: IsMember =
-            bits === null ? named : (byte) => (((bits[byte >> 3] ?? 0) >> (byte & 7)) & 1) === 1;
+            bits === null
+              ? isInClass
+              : (byte) => (((bits[byte >> 3] ?? 0) >> (byte & 7)) & 1) === 1;
           // Runs about as long as wanted, and a few bytes outside between them.
           const text = Uint8Array.from(
             runs.flatMap(([seed, gap, more]) => [
@@ -147,8 +149,8 @@ for (const build of BUILDS) {
           );
           searcher.compile(isMember, size);
           const start = Math.min(from, text.length);
-          const wanted = firstRun(text, isMember, size, start);
-          assert.equal(searcher.find(text, start, shift, byteOf(isMember, true, 1)), wanted);
+          const expected = firstRun(text, isMember, size, start);
+          assert.equal(searcher.find(text, start, shift, byteOf(isMember, true, 1)), expected);
         }),
         { numRuns: 3000 },
       );

@@ -120,8 +120,8 @@ function checkDump(index: number, file: string): void {
   const actual = readFileSync(file);
   const expected = dumpedBytes(index, actual.length);
   for (let offset = 0; offset < actual.length; offset++) {
-    const place = `byte 0x${offset.toString(16)}`;
-    assert.equal(actual[offset], expected[offset], place);
+    const where = `byte 0x${offset.toString(16)}`;
+    assert.equal(actual[offset], expected[offset], where);
   }
 }
 

@@ -47,9 +47,9 @@ for (const build of BUILDS) {
     await t.test('escapes what JSON asks for, and nothing else', () => {
       assert.equal(write(Uint8Array.of()), '');
       for (let byte = 0; byte < 0x80; byte++) {
-        const wanted = stringify(Uint8Array.of(byte));
-        assert.equal(write(Uint8Array.of(byte)), wanted);
-        assert.equal(write(Uint8Array.of(0x78, byte, byte, 0x79)), `x${wanted}${wanted}y`);
+        const expected = stringify(Uint8Array.of(byte));
+        assert.equal(write(Uint8Array.of(byte)), expected);
+        assert.equal(write(Uint8Array.of(0x78, byte, byte, 0x79)), `x${expected}${expected}y`);
       }
       assert.equal(
         write(new TextEncoder().encode('\b\t\n\f\r"\\/\u0000\u001f\u007f')),

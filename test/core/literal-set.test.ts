@@ -134,10 +134,10 @@ function findAllOf(
   isCaseSensitive: boolean,
 ): Match[] {
   const points = decodeText(haystack);
-  const wanted = literals.map((literal) => decodeText(literal).map(({ point }) => point));
+  const expected = literals.map((literal) => decodeText(literal).map(({ point }) => point));
   const matches: Match[] = [];
   for (let from = 0; ;) {
-    const [best] = wanted
+    const [best] = expected
       .map((needle, index) => ({
         index,
         size: needle.length,
@@ -184,8 +184,8 @@ for (const build of BUILDS) {
               const haystack = new Uint8Array(before + size).fill(0x2e);
               haystack.set(literal, before);
               const shift = (size * 7 + before) % 65;
-              const wanted: Match[] = [[before, before + size, index]];
-              assert.deepEqual(searcher.find(haystack, 0, shift), wanted);
+              const expected: Match[] = [[before, before + size, index]];
+              assert.deepEqual(searcher.find(haystack, 0, shift), expected);
               assert.deepEqual(searcher.find(haystack.subarray(0, -1), 0, shift, 0x5a), []);
               assert.deepEqual(searcher.find(haystack.subarray(before + 1), 0, shift, 0x51), []);
             }
@@ -195,18 +195,18 @@ for (const build of BUILDS) {
     });
 
     await t.test('agrees with the oracle on all small texts', () => {
-      const letters = [...texts(['k', 'K', '\u212a', 'é', '\ufffd']), Uint8Array.of(0xc3)].map(
+      const alphabet = [...texts(['k', 'K', '\u212a', 'é', '\ufffd']), Uint8Array.of(0xc3)].map(
         (bytes) => [...bytes],
       );
-      const pairs = letters.flatMap((a) => letters.map((b) => Uint8Array.of(...a, ...b)));
-      const haystacks = pairs.flatMap((a) => letters.map((b) => Uint8Array.of(...a, ...b, ...a)));
+      const pairs = alphabet.flatMap((a) => alphabet.map((b) => Uint8Array.of(...a, ...b)));
+      const haystacks = pairs.flatMap((a) => alphabet.map((b) => Uint8Array.of(...a, ...b, ...a)));
       for (const [index, first] of pairs.entries()) {
         const literals = [first, pairs[(index * 7 + 3) % pairs.length] ?? first];
         for (const isCaseSensitive of [true, false]) {
           searcher.compile(literals, isCaseSensitive);
           for (const haystack of haystacks) {
-            const wanted = findAllOf(haystack, literals, isCaseSensitive);
-            assert.deepEqual(searcher.find(haystack, flagsOf(haystack)), wanted);
+            const expected = findAllOf(haystack, literals, isCaseSensitive);
+            assert.deepEqual(searcher.find(haystack, flagsOf(haystack)), expected);
           }
         }
       }
@@ -227,10 +227,10 @@ for (const build of BUILDS) {
       fc.assert(
         fc.property(input, ({ literals, haystack, isCaseSensitive, shift, around }) => {
           searcher.compile(literals, isCaseSensitive);
-          const wanted = findAllOf(haystack, literals, isCaseSensitive);
+          const expected = findAllOf(haystack, literals, isCaseSensitive);
           const flags = flagsOf(haystack);
-          assert.deepEqual(searcher.find(haystack, flags, shift, around), wanted);
-          assert.deepEqual(searcher.find(haystack, FOLDS_INTO_ASCII, shift, around), wanted);
+          assert.deepEqual(searcher.find(haystack, flags, shift, around), expected);
+          assert.deepEqual(searcher.find(haystack, FOLDS_INTO_ASCII, shift, around), expected);
         }),
         { numRuns: 1000 },
       );
@@ -251,8 +251,8 @@ for (const build of BUILDS) {
           const text = '.'.repeat(padding) + words.join('');
           const haystack = encoder.encode(isUpper ? text.toUpperCase() : text);
           searcher.compile(texts(literals), isCaseSensitive);
-          const wanted = findAllOf(haystack, texts(literals), isCaseSensitive);
-          assert.deepEqual(searcher.find(haystack, 0, padding % 64), wanted);
+          const expected = findAllOf(haystack, texts(literals), isCaseSensitive);
+          assert.deepEqual(searcher.find(haystack, 0, padding % 64), expected);
         }),
         { numRuns: 300 },
       );

@@ -151,23 +151,23 @@ for (const build of BUILDS) {
       const alphabet = ['k', 'K', '\u212a', 'σ', 'ς', '\ufffd'].map((char) => [
         ...encoder.encode(char),
       ]);
-      const letters = [...alphabet, [0xc3], [0x84]];
-      const texts = letters.flatMap((a) => [
+      const chars = [...alphabet, [0xc3], [0x84]];
+      const texts = chars.flatMap((a) => [
         a,
-        ...letters.flatMap((b) => [
+        ...chars.flatMap((b) => [
           [...a, ...b],
           [...a, ...b, ...a],
         ]),
       ]);
-      const needles = letters.flatMap((a) => [a, ...letters.map((b) => [...a, ...b])]);
+      const needles = chars.flatMap((a) => [a, ...chars.map((b) => [...a, ...b])]);
       for (const needle of needles.map((list) => Uint8Array.from(list))) {
         for (const isCaseSensitive of [true, false]) {
           searcher.compile(needle, isCaseSensitive);
           for (const text of texts.map((list) => Uint8Array.from(list))) {
-            const wanted = findAll(text, needle, isCaseSensitive);
+            const expected = findAll(text, needle, isCaseSensitive);
             assert.deepEqual(
               searcher.find(text, flagsOf(text)),
-              wanted,
+              expected,
               `${needle.join()} in ${text.join()}`,
             );
           }
@@ -186,14 +186,14 @@ for (const build of BUILDS) {
       fc.assert(
         fc.property(input, ({ needle, haystack, isCaseSensitive, shift, around }) => {
           searcher.compile(needle, isCaseSensitive);
-          const wanted = findAll(haystack, needle, isCaseSensitive);
+          const expected = findAll(haystack, needle, isCaseSensitive);
           const flags = flagsOf(haystack);
-          assert.deepEqual(searcher.find(haystack, flags, shift, around), wanted);
+          assert.deepEqual(searcher.find(haystack, flags, shift, around), expected);
           assert.deepEqual(
             searcher.find(haystack, flags | FOLDS_INTO_ASCII, shift, around),
-            wanted,
+            expected,
           );
-          assert.equal(searcher.countScalar(needle, haystack, isCaseSensitive), wanted.length);
+          assert.equal(searcher.countScalar(needle, haystack, isCaseSensitive), expected.length);
         }),
         { numRuns: 1500 },
       );

@@ -27,7 +27,7 @@ for (const build of BUILDS) {
     );
 
     /** Puts `text` at `base + shift` between bytes `around`; returns its start. */
-    function place(text: Uint8Array, shift: number, around: number): number {
+    function put(text: Uint8Array, shift: number, around: number): number {
       const start = base + 64 + shift;
       bytes.fill(around, start - 64, start + text.length + 64);
       bytes.set(text, start);
@@ -43,7 +43,7 @@ for (const build of BUILDS) {
       const last = text.lastIndexOf(byte);
       const nonAscii = text.findIndex((other) => other > 0x7f);
       const at = (index: number): number => (index < 0 ? end : start + index);
-      for (const [name, wanted] of [
+      for (const [name, expected] of [
         ['countByte', count],
         ['countByteScalar', count],
         ['findByte', at(first)],
@@ -51,14 +51,14 @@ for (const build of BUILDS) {
         ['findLastByte', at(last)],
         ['findLastByteScalar', at(last)],
       ] as const) {
-        assert.equal(exports[name](start, end, byte), wanted, `${name}, ${size} bytes`);
+        assert.equal(exports[name](start, end, byte), expected, `${name}, ${size} bytes`);
       }
       assert.equal(exports.findNonAscii(start, end), at(nonAscii), `findNonAscii, ${size} bytes`);
     }
 
     await t.test('sees each place of each size, and nothing around', () => {
       for (let size = 0; size <= 140; size++) {
-        const start = place(new Uint8Array(size), size % 65, NEWLINE);
+        const start = put(new Uint8Array(size), size % 65, NEWLINE);
         check(start, size, NEWLINE);
         for (let index = 0; index < size; index++) {
           bytes[start + index] = NEWLINE;
@@ -69,13 +69,13 @@ for (const build of BUILDS) {
     });
 
     await t.test('looks nowhere near an empty range', () => {
-      const start = place(new Uint8Array(0), 5, NEWLINE);
+      const start = put(new Uint8Array(0), 5, NEWLINE);
       check(start, 0, NEWLINE);
     });
 
     await t.test('counts past the point where a byte sum would be full', () => {
       for (const size of [255 * 64 - 1, 255 * 64, 255 * 64 + 1, 256 * 64, 511 * 64 + 63]) {
-        const start = place(new Uint8Array(size).fill(NEWLINE), 3, NEWLINE);
+        const start = put(new Uint8Array(size).fill(NEWLINE), 3, NEWLINE);
         check(start, size, NEWLINE);
       }
     });
@@ -84,8 +84,8 @@ for (const build of BUILDS) {
       const byte = fc.constantFrom(0, NEWLINE, 11, 0x7f, 0x80, 0x8a, 0xff);
       const text = fc.array(byte, { maxLength: 300 }).map((list) => Uint8Array.from(list));
       fc.assert(
-        fc.property(text, fc.nat(64), byte, byte, (input, shift, around, wanted) => {
-          check(place(input, shift, around), input.length, wanted);
+        fc.property(text, fc.nat(64), byte, byte, (input, shift, around, target) => {
+          check(put(input, shift, around), input.length, target);
         }),
         { numRuns: 500 },
       );

@@ -50,8 +50,8 @@ export function foldsTogether(a: number, b: number): boolean {
     return String.fromCharCode(a).toLowerCase() === String.fromCharCode(b).toLowerCase();
   }
   const key = `${a} ${b}`;
-  const known = folded.get(key);
-  if (known !== undefined) return known;
+  const cached = folded.get(key);
+  if (cached !== undefined) return cached;
   const result = new RegExp(`^\\u{${a.toString(16)}}$`, 'iu').test(String.fromCodePoint(b));
   folded.set(key, result);
   return result;
@@ -90,13 +90,13 @@ export function findAll(
   isCaseSensitive: boolean,
 ): [number, number][] {
   const points = decodeText(haystack);
-  const wanted = decodeText(needle).map(({ point }) => point);
+  const expected = decodeText(needle).map(({ point }) => point);
   const matches: [number, number][] = [];
-  for (let from = 0; ; from += wanted.length) {
-    from = findPoints(points, wanted, from, isCaseSensitive);
+  for (let from = 0; ; from += expected.length) {
+    from = findPoints(points, expected, from, isCaseSensitive);
     if (from < 0) return matches;
     const first = points[from];
-    const last = points[from + wanted.length - 1];
+    const last = points[from + expected.length - 1];
     if (first === undefined || last === undefined) return matches;
     matches.push([first.offset, last.offset + last.size]);
   }
@@ -109,7 +109,7 @@ const frames = Array.from(
     '\ufffd\ufeff\u0000\u001f\u007f😀',
   (char) => new TextEncoder().encode(char),
 );
-const badPieces = [
+const badFrames = [
   [0x80],
   [0xc3],
   [0xc0, 0xaf],
@@ -117,13 +117,13 @@ const badPieces = [
   [0xed, 0xa0, 0x80],
   [0xf4, 0x90, 0x80, 0x80],
 ];
-const allPieces = [...frames, ...badPieces.map((bytes) => Uint8Array.from(bytes))];
+const allFrames = [...frames, ...badFrames.map((bytes) => Uint8Array.from(bytes))];
 
 /** Bytes made of few pieces, so that matches are frequent. */
-export function textArbitrary(pieceCountMax: number): fc.Arbitrary<Uint8Array> {
-  const frame = fc.constantFrom(...allPieces);
+export function textArbitrary(frameCountMax: number): fc.Arbitrary<Uint8Array> {
+  const frame = fc.constantFrom(...allFrames);
   return fc
-    .array(frame, { maxLength: pieceCountMax })
+    .array(frame, { maxLength: frameCountMax })
     .map((list) => Uint8Array.from(list.flatMap((bytes) => [...bytes])));
 }
 

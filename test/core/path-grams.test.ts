@@ -86,13 +86,13 @@ for (const [count, rowSize] of SHARDS)
     for (let i = 0; i < WORDS_OF_A_SHARD; i++) {
       const [text, isExact] = [wordOf(paths, random), random(2) === 0];
       const fold = (one: string): string => (isExact ? one : one.toLowerCase());
-      const wanted = [...paths.keys()].filter((doc) => fold(paths[doc]!).includes(fold(text)));
-      const place = `${JSON.stringify(text)}, ${isExact ? 'exact' : 'folded'}`;
+      const expected = [...paths.keys()].filter((doc) => fold(paths[doc]!).includes(fold(text)));
+      const label = `${JSON.stringify(text)}, ${isExact ? 'exact' : 'folded'}`;
       const word = { kind: 'text', text, isInPath: true } as const;
-      assert.deepEqual(docsOf(searcher, shard.shardId, word, isExact), wanted, place);
+      assert.deepEqual(docsOf(searcher, shard.shardId, word, isExact), expected, label);
       const literal = { text, anchoredStart: false, anchoredEnd: false };
       const file = { kind: 'path', literal } as const;
-      assert.deepEqual(docsOf(searcher, shard.shardId, file, isExact), wanted, `file: ${place}`);
+      assert.deepEqual(docsOf(searcher, shard.shardId, file, isExact), expected, `file: ${label}`);
     }
   });
 

@@ -31,8 +31,8 @@ function idsOf(count: number, total: number, isClustered: boolean): Set<number> 
 
 /** A word of three letters for each density and shape. */
 function wordOf(index: number): string {
-  const letters = 'bcdfghjlmnpqrtvw';
-  return `${letters[index >> 4]!}${letters[index & 15]!}#`;
+  const consonants = 'bcdfghjlmnpqrtvw';
+  return `${consonants[index >> 4]!}${consonants[index & 15]!}#`;
 }
 
 void test('lists of every density come back as they went in', async () => {
@@ -58,10 +58,10 @@ void test('lists of every density come back as they went in', async () => {
     const late = Array.from({ length: 500 }, (_, i) => SEGMENT + i).filter(
       (block) => (block + index) % 3 === 0,
     );
-    const wanted = [...[...ids].sort((a, b) => a - b), ...late];
+    const expected = [...[...ids].sort((a, b) => a - b), ...late];
     assert.deepEqual(
       space.blocksOfTrigram(shard.shardId, wordOf(index)),
-      wanted,
+      expected,
       `${ids.size} ids`,
     );
   }

@@ -172,12 +172,12 @@ for (const build of BUILDS) {
           const expression = new RegExp(pattern, isFolded ? 'gmui' : 'gmu');
           assert.ok(engine.compile(program, [sizes[0], sizes[1]]));
           for (const text of both) {
-            const wanted = pairs(rangesInJavaScript(expression, text));
+            const expected = pairs(rangesInJavaScript(expression, text));
             engine.setText(Buffer.from(text));
-            assert.deepEqual(engine.find(), wanted);
-            assert.equal(engine.count(), wanted.length);
-            assert.deepEqual(engine.simulate(), wanted);
-            counts.matches += wanted.length;
+            assert.deepEqual(engine.find(), expected);
+            assert.equal(engine.count(), expected.length);
+            assert.deepEqual(engine.simulate(), expected);
+            counts.matches += expected.length;
           }
           counts.calls += callsOf(program).length;
           counts.clears += engine.clearCount;
@@ -194,11 +194,11 @@ for (const build of BUILDS) {
           const { program } = compileRegex(parseRegex(toRe2(pattern), { isFolded }));
           assert.ok(engine.compile(program));
           const expression = new RegExp(pattern, isFolded ? 'gmui' : 'gmu');
-          const wanted = pairs(rangesInJavaScript(expression, text));
-          assert.ok(wanted.length > 0, pattern);
+          const expected = pairs(rangesInJavaScript(expression, text));
+          assert.ok(expected.length > 0, pattern);
           engine.setText(Buffer.from(text));
-          assert.deepEqual(engine.find(), wanted, pattern);
-          assert.equal(engine.count(), wanted.length, pattern);
+          assert.deepEqual(engine.find(), expected, pattern);
+          assert.equal(engine.count(), expected.length, pattern);
         }
       }
     });
@@ -208,11 +208,11 @@ for (const build of BUILDS) {
       assert.ok(callsOf(program).length > 4);
       const twin = readTwin(program);
       fc.assert(
-        fc.property(badTexts, fc.nat(40), (text, place) => {
+        fc.property(badTexts, fc.nat(40), (text, position) => {
           const { valid, offsets } = rewrite(text);
-          const start = offsets.indexOf(offsets[Math.min(place, offsets.length - 1)]!);
+          const start = offsets.indexOf(offsets[Math.min(position, offsets.length - 1)]!);
           const found = matchesOf(twin, valid.subarray(start));
-          const wanted = found.map((match) => [
+          const expected = found.map((match) => [
             offsets[start + match.start]!,
             offsets[start + match.end]!,
           ]);
@@ -220,9 +220,9 @@ for (const build of BUILDS) {
             assert.equal(startOf(twin, valid.subarray(start), match.from, match.end), match.start);
           assert.ok(engine.compile(program));
           engine.setText(text);
-          assert.deepEqual(engine.find(offsets[start]), wanted);
-          assert.equal(engine.count(offsets[start]), wanted.length);
-          assert.deepEqual(engine.simulate(offsets[start]), wanted);
+          assert.deepEqual(engine.find(offsets[start]), expected);
+          assert.equal(engine.count(offsets[start]), expected.length);
+          assert.deepEqual(engine.simulate(offsets[start]), expected);
         }),
         { numRuns, seed: SEED },
       );

@@ -137,7 +137,7 @@ function isWord(byte: number | undefined): boolean {
 
 const NEWLINE = 10;
 
-function holds(assert: number, text: Uint8Array, at: number): boolean {
+function isSatisfied(assert: number, text: Uint8Array, at: number): boolean {
   const isBorder = isWord(text[at - 1]) !== isWord(text[at]);
   switch (assert) {
     case format.ASSERT_LINE_START:
@@ -159,20 +159,20 @@ export function matchAt(
   text: Uint8Array,
   start: number,
 ): number {
-  const seen = new Set<number>();
+  const visited = new Set<number>();
   const stack = [[first, start] as const];
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const [index, at] = top;
     const key = at * states.length + index;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    if (visited.has(key)) continue;
+    visited.add(key);
     const state = states[index]!;
     if (state.kind === format.STATE_MATCH) return at;
     if (state.kind === format.STATE_BYTES) {
       const byte = text[at] ?? -1;
-      const way = state.transitions.find(([low, high]) => low <= byte && byte <= high);
-      if (way !== undefined) stack.push([way[2], at + 1]);
-    } else if (state.kind === format.STATE_CHOICE || holds(state.assert, text, at)) {
+      const transition = state.transitions.find(([low, high]) => low <= byte && byte <= high);
+      if (transition !== undefined) stack.push([transition[2], at + 1]);
+    } else if (state.kind === format.STATE_CHOICE || isSatisfied(state.assert, text, at)) {
       stack.push(...state.targets.map((target) => [target, at] as const).reverse());
     }
   }

@@ -51,9 +51,9 @@ const ANY_POINT = choice(
   concat(range(0xf4, 0xf4), range(0x80, 0x8f), CONTINUATION, CONTINUATION),
 );
 
-function bytesArbitrary(letters: string, maxLength: number): fc.Arbitrary<Uint8Array> {
+function bytesArbitrary(alphabet: string, maxLength: number): fc.Arbitrary<Uint8Array> {
   return fc
-    .array(fc.constantFrom(...encoder.encode(letters)), { maxLength })
+    .array(fc.constantFrom(...encoder.encode(alphabet)), { maxLength })
     .map((bytes) => Uint8Array.from(bytes));
 }
 
@@ -107,20 +107,20 @@ for (const build of BUILDS) {
 
     await t.test('a window holds the matches that start in it', () => {
       const text = bytesArbitrary('aaabbc_ .\n', 60);
-      const place = fc.nat(60);
+      const position = fc.nat(60);
       const caches = fc.constantFrom([1 << 14, 1 << 14], [700, 500]);
       fc.assert(
-        fc.property(treeArbitrary, text, place, place, caches, (tree, bytes, a, b, sizes) => {
+        fc.property(treeArbitrary, text, position, position, caches, (tree, bytes, a, b, sizes) => {
           assert.ok(engine.compile(programOf(tree), [sizes[0], sizes[1]]));
           engine.setText(bytes);
           const spans = readsNewlines(tree);
           const borders = [a, b].map((at) => Math.min(at, bytes.length)).sort((x, y) => x - y);
           const from = borders[0]!;
           const until = spans ? borders[1]! : lineBorder(bytes, borders[1]!);
-          const wanted = matchesOf(makeAutomaton(tree, false), bytes, from, until);
-          assert.deepEqual(engine.find(from, until), wanted);
-          assert.equal(engine.count(from, until), wanted.length);
-          if (spans) assert.deepEqual(engine.simulate(from, until), wanted);
+          const expected = matchesOf(makeAutomaton(tree, false), bytes, from, until);
+          assert.deepEqual(engine.find(from, until), expected);
+          assert.equal(engine.count(from, until), expected.length);
+          if (spans) assert.deepEqual(engine.simulate(from, until), expected);
         }),
         { numRuns, seed: SEED },
       );
@@ -143,15 +143,15 @@ for (const build of BUILDS) {
             const needles: Needles = { kind: inner ? NEEDLES_INNER : NEEDLES_PREFIX, literals };
             assert.ok(engine.compile(programOf(tree, needles)));
             engine.setText(bytes);
-            const wanted = matchesOf(makeAutomaton(tree, false), bytes);
-            assert.deepEqual(engine.find(), wanted);
-            assert.equal(engine.count(), wanted.length);
+            const expected = matchesOf(makeAutomaton(tree, false), bytes);
+            assert.deepEqual(engine.find(), expected);
+            assert.equal(engine.count(), expected.length);
             const middleLine = lineBorder(bytes, Math.min(bytes.length, 100));
             const first = matchesOf(makeAutomaton(tree, false), bytes, 0, middleLine);
             assert.deepEqual(engine.find(0, middleLine), first);
             assert.equal(engine.count(0, middleLine), first.length);
             // Another walk from the start finds the same as the first.
-            assert.deepEqual(engine.find(), wanted);
+            assert.deepEqual(engine.find(), expected);
           },
         ),
         { numRuns, seed: SEED },
@@ -162,33 +162,38 @@ for (const build of BUILDS) {
       const k = choice(literal('k'), literal('K'), literal('\u212a'));
       const tree = concat(k, repeat(ANY_POINT, '*'), literal('!'));
       const text = encoder.encode('xk!\n\u212abc!?\nK\u00e9!!\nk\n!');
-      const wanted = matchesOf(makeAutomaton(tree, false), text);
-      assert.equal(wanted.length, 3);
+      const expected = matchesOf(makeAutomaton(tree, false), text);
+      assert.equal(expected.length, 3);
       for (const kind of [NEEDLES_PREFIX, NEEDLES_INNER]) {
         assert.ok(engine.compile(programOf(tree, { kind, literals: ['k'], isFolded: true })));
         engine.setText(text);
-        assert.deepEqual(engine.find(), wanted);
-        assert.equal(engine.count(), wanted.length);
+        assert.deepEqual(engine.find(), expected);
+        assert.equal(engine.count(), expected.length);
       }
     });
 
     await t.test('each bad byte is read as U+FFFD where the text can be rewritten', () => {
       fc.assert(
-        fc.property(fc.constantFrom(...POINT_TREES), badTexts, fc.nat(40), (tree, text, place) => {
-          const { valid, offsets } = rewrite(text);
-          const automaton = makeAutomaton(tree, false);
-          const from = Math.min(place, offsets.length - 1);
-          // A place within a code point is none where a search begins.
-          const start = offsets.indexOf(offsets[from]!);
-          const wanted = inText(offsets, matchesOf(automaton, valid, start));
-          assert.ok(engine.compile(programOf(tree)));
-          engine.setText(text);
-          assert.deepEqual(engine.find(offsets[start]), wanted);
-          assert.equal(engine.count(offsets[start]), wanted.length);
-          assert.equal(engine.test(), matchesAnywhere(automaton, valid));
-          assert.ok(tree === PREFERS_EMPTY || engine.simulationCount === 0);
-          assert.deepEqual(engine.simulate(offsets[start]), wanted);
-        }),
+        fc.property(
+          fc.constantFrom(...POINT_TREES),
+          badTexts,
+          fc.nat(40),
+          (tree, text, position) => {
+            const { valid, offsets } = rewrite(text);
+            const automaton = makeAutomaton(tree, false);
+            const from = Math.min(position, offsets.length - 1);
+            // A place within a code point is none where a search begins.
+            const start = offsets.indexOf(offsets[from]!);
+            const expected = inText(offsets, matchesOf(automaton, valid, start));
+            assert.ok(engine.compile(programOf(tree)));
+            engine.setText(text);
+            assert.deepEqual(engine.find(offsets[start]), expected);
+            assert.equal(engine.count(offsets[start]), expected.length);
+            assert.equal(engine.test(), matchesAnywhere(automaton, valid));
+            assert.ok(tree === PREFERS_EMPTY || engine.simulationCount === 0);
+            assert.deepEqual(engine.simulate(offsets[start]), expected);
+          },
+        ),
         { numRuns: numRuns / 10, seed: SEED },
       );
     });
@@ -203,12 +208,12 @@ for (const build of BUILDS) {
           text.set([0xff, NEWLINE], matchStart.length);
           const { valid, offsets } = rewrite(text);
           const automaton = makeAutomaton(tree, false);
-          const wanted = inText(offsets, matchesOf(automaton, valid));
+          const expected = inText(offsets, matchesOf(automaton, valid));
           assert.ok(engine.compile(programOf(tree), [4096, 2048], arenaSize));
           engine.setText(text);
           const searches = [
-            () => assert.deepEqual(engine.find(), wanted),
-            () => assert.equal(engine.count(), wanted.length),
+            () => assert.deepEqual(engine.find(), expected),
+            () => assert.equal(engine.count(), expected.length),
             () => assert.equal(engine.test(), matchesAnywhere(automaton, valid)),
           ];
           for (const search of searches) {
@@ -224,8 +229,12 @@ for (const build of BUILDS) {
     });
 
     await t.test('a DFA that explodes gives up, and the simulation goes on', () => {
-      const letter = range(0x61, 0x62);
-      const tree = concat(literal('a'), ...Array.from({ length: 14 }, () => letter), literal('c'));
+      const letterRange = range(0x61, 0x62);
+      const tree = concat(
+        literal('a'),
+        ...Array.from({ length: 14 }, () => letterRange),
+        literal('c'),
+      );
       let seed = 1;
       const text = Uint8Array.from({ length: 20000 }, () => {
         seed = (seed * 48271) % 0x7fffffff;
@@ -233,10 +242,10 @@ for (const build of BUILDS) {
       });
       assert.ok(engine.compile(programOf(tree), [1 << 14, 1 << 12]));
       engine.setText(text);
-      const wanted = matchesOf(makeAutomaton(tree, false), text);
-      assert.ok(wanted.length > 10);
-      assert.deepEqual(engine.find(), wanted);
-      assert.equal(engine.count(), wanted.length);
+      const expected = matchesOf(makeAutomaton(tree, false), text);
+      assert.ok(expected.length > 10);
+      assert.deepEqual(engine.find(), expected);
+      assert.equal(engine.count(), expected.length);
       assert.ok(engine.clearCount >= 3 && engine.simulationCount > 0);
     });
 
@@ -332,9 +341,9 @@ for (const build of BUILDS) {
           assert.ok(engine.compile(programOf(tree), [sizes[0], sizes[1]]));
           engine.setText(bytes);
           const from = Math.min(at, bytes.length);
-          const wanted = matchesOf(makeAutomaton(tree, false), bytes, from);
-          assert.deepEqual(engine.find(from), wanted);
-          assert.equal(engine.count(from), wanted.length);
+          const expected = matchesOf(makeAutomaton(tree, false), bytes, from);
+          assert.deepEqual(engine.find(from), expected);
+          assert.equal(engine.count(from), expected.length);
         }),
         { numRuns: numRuns / 4, seed: SEED },
       );

@@ -12,7 +12,7 @@ import {
 } from './regex-program.ts';
 
 /** Two letters, the newline and all assertions. */
-export const ATOMS: readonly Tree[] = [
+export const LEAVES: readonly Tree[] = [
   literal('a'),
   literal('b'),
   literal('\n'),
@@ -28,11 +28,11 @@ function isNullable(tree: Tree): boolean {
 }
 
 /** Trees of any shape, but for repetitions of what can be empty, which JavaScript treats in its own way. */
-function treesOver(atoms: readonly Tree[]): fc.Arbitrary<Tree> {
+function treesOver(leaves: readonly Tree[]): fc.Arbitrary<Tree> {
   return fc.letrec<{ tree: Tree }>((tie) => ({
     tree: fc.oneof(
       { maxDepth: 6, withCrossShrink: true },
-      fc.constantFrom(...atoms, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
+      fc.constantFrom(...leaves, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
       fc
         .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
         .map(({ child, sign, isLazy }) =>
@@ -44,7 +44,7 @@ function treesOver(atoms: readonly Tree[]): fc.Arbitrary<Tree> {
   })).tree;
 }
 
-export const treeArbitrary = treesOver(ATOMS);
+export const treeArbitrary = treesOver(LEAVES);
 
 /** The same without newlines: no match spans lines. */
-export const lineTreeArbitrary = treesOver(ATOMS.filter((atom) => !readsNewlines(atom)));
+export const lineTreeArbitrary = treesOver(LEAVES.filter((leaf) => !readsNewlines(leaf)));

@@ -18,31 +18,31 @@ import {
   type Automaton,
   type Tree,
 } from './regex-program.ts';
-import { ATOMS, treeArbitrary } from './regex-trees.ts';
+import { LEAVES, treeArbitrary } from './regex-trees.ts';
 
 /** All trees of `size` nodes. */
 function treesOf(size: number): readonly Tree[] {
-  if (size === 1) return ATOMS;
+  if (size === 1) return LEAVES;
   const trees: Tree[] = [];
   for (const child of treesOf(size - 1)) {
     for (const sign of ['*', '+', '?'] as const) {
       trees.push(repeat(child, sign), repeat(child, sign, true));
     }
   }
-  for (let left = 1; left < size - 1; left++) {
-    for (const a of treesOf(left)) {
-      for (const b of treesOf(size - 1 - left)) trees.push(concat(a, b), choice(a, b));
+  for (let leftSize = 1; leftSize < size - 1; leftSize++) {
+    for (const a of treesOf(leftSize)) {
+      for (const b of treesOf(size - 1 - leftSize)) trees.push(concat(a, b), choice(a, b));
     }
   }
   return trees;
 }
 
 /** All texts of up to `size` of the letters. */
-function textsOf(size: number, letters: readonly number[]): readonly Uint8Array[] {
+function textsOf(size: number, alphabet: readonly number[]): readonly Uint8Array[] {
   let last: readonly (readonly number[])[] = [[]];
   const all = [...last];
   for (let i = 0; i < size; i++) {
-    last = last.flatMap((text) => letters.map((letter) => [...text, letter]));
+    last = last.flatMap((text) => alphabet.map((code) => [...text, code]));
     all.push(...last);
   }
   return all.map((text) => Uint8Array.from(text));
@@ -60,12 +60,12 @@ const LARGE_PLANS = [
   [3, 5],
   [4, 4],
 ] as const;
-const LETTERS = [0x61, 0x62, 0x0a];
+const ALPHABET = [0x61, 0x62, 0x0a];
 
 /** Compares all ways to search one text with the definition. */
 function compare(engine: Engine, automaton: Automaton, text: Uint8Array, name: () => string): void {
-  const wanted = matchesOf(automaton, text);
-  const same = (found: unknown, what: string, expected: unknown = wanted): void => {
+  const reference = matchesOf(automaton, text);
+  const same = (found: unknown, what: string, expected: unknown = reference): void => {
     if (JSON.stringify(found) === JSON.stringify(expected)) return;
     assert.deepEqual(
       found,
@@ -75,7 +75,7 @@ function compare(engine: Engine, automaton: Automaton, text: Uint8Array, name: (
   };
   engine.setText(text, text.length % 3);
   same(engine.find(), 'find');
-  same(engine.count(), 'count', wanted.length);
+  same(engine.count(), 'count', reference.length);
   same(engine.simulate(), 'simulate');
   same(engine.test(), 'test', matchesAnywhere(automaton, text));
 }
@@ -103,7 +103,7 @@ for (const build of BUILDS) {
     await t.test('all small expressions agree with the definition on all small texts', () => {
       const plans = isDebug ? SMALL_PLANS : LARGE_PLANS;
       for (const [size, textSize] of plans) {
-        const texts = textsOf(textSize, LETTERS);
+        const texts = textsOf(textSize, ALPHABET);
         for (const tree of treesOf(size)) {
           const automaton = makeAutomaton(tree, false);
           assert.ok(engine.compile(programOf(tree)));
@@ -121,11 +121,11 @@ for (const build of BUILDS) {
         fc.property(treeArbitrary, texts, caches, (tree, samples, sizes) => {
           assert.ok(engine.compile(programOf(tree), [sizes[0], sizes[1]]));
           for (const text of samples) {
-            const wanted = matchesInJavaScript(tree, text);
+            const expected = matchesInJavaScript(tree, text);
             engine.setText(text);
-            assert.deepEqual(engine.find(), wanted);
-            assert.equal(engine.count(), wanted.length);
-            assert.deepEqual(engine.simulate(), wanted);
+            assert.deepEqual(engine.find(), expected);
+            assert.equal(engine.count(), expected.length);
+            assert.deepEqual(engine.simulate(), expected);
           }
           clearCount += engine.clearCount;
           simulationCount += engine.simulationCount;

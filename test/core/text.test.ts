@@ -44,7 +44,7 @@ for (const build of BUILDS) {
     const memory = new DataView(bytes.buffer);
 
     /** Puts `text` at `base + shift` between bytes `around`; returns its start. */
-    function place(text: Uint8Array, shift = 0, around = 0x80): number {
+    function put(text: Uint8Array, shift = 0, around = 0x80): number {
       const start = base + 64 + shift;
       bytes.fill(around, start - 64, start + text.length + 64);
       bytes.set(text, start);
@@ -53,7 +53,7 @@ for (const build of BUILDS) {
 
     /** The code points of `text`, decoded forward by the core. */
     function forward(text: Uint8Array, around = 0x80): { point: number; size: number }[] {
-      const start = place(text, 0, around);
+      const start = put(text, 0, around);
       const points = [];
       for (let ptr = start; ptr < start + text.length;) {
         const result = exports.decodeUtf8(ptr, start + text.length);
@@ -64,7 +64,7 @@ for (const build of BUILDS) {
     }
 
     function backward(text: Uint8Array): { point: number; size: number }[] {
-      const start = place(text, 0, 0xf0);
+      const start = put(text, 0, 0xf0);
       const points = [];
       for (let ptr = start + text.length; ptr > start;) {
         const result = exports.decodeUtf8Before(start, ptr);
@@ -94,8 +94,8 @@ for (const build of BUILDS) {
         const isRight = result === before && result >>> 3 === point && (result & 7) === size;
         if (!isRight) assert.fail(`U+${point.toString(16)}`);
         if (point % 257 !== 0 && point > 0x900) continue;
-        const wanted = Buffer.from(String.fromCodePoint(point));
-        assert.deepEqual(Buffer.from(bytes.subarray(base, end)), wanted);
+        const expected = Buffer.from(String.fromCodePoint(point));
+        assert.deepEqual(Buffer.from(bytes.subarray(base, end)), expected);
       }
     });
 
@@ -103,12 +103,12 @@ for (const build of BUILDS) {
       for (const size of [1, 2, 3]) {
         for (const list of edgeStrings(size)) {
           const text = Uint8Array.from(list);
-          const wanted = decodeText(text).map((found) => ({
+          const expected = decodeText(text).map((found) => ({
             point: found.point,
             size: found.size,
           }));
-          assert.deepEqual(forward(text), wanted, list.join(' '));
-          assert.deepEqual(backward(text), wanted, list.join(' '));
+          assert.deepEqual(forward(text), expected, list.join(' '));
+          assert.deepEqual(backward(text), expected, list.join(' '));
         }
       }
     });
@@ -120,9 +120,9 @@ for (const build of BUILDS) {
       fc.assert(
         fc.property(input, (list) => {
           const text = Uint8Array.from(list);
-          const wanted = decodeText(text).map(({ point, size }) => ({ point, size }));
-          assert.deepEqual(forward(text), wanted);
-          assert.deepEqual(backward(text), wanted);
+          const expected = decodeText(text).map(({ point, size }) => ({ point, size }));
+          assert.deepEqual(forward(text), expected);
+          assert.deepEqual(backward(text), expected);
         }),
         { numRuns: 3000 },
       );
@@ -138,7 +138,7 @@ for (const build of BUILDS) {
           fc.constantFrom(0x61, 0x80, 0xc3),
           (parts, shift, around) => {
             const text = Buffer.concat(parts);
-            const start = place(text, shift, around);
+            const start = put(text, shift, around);
             const count = exports.countCodePoints(start, start + text.length);
             assert.equal(count, decodeText(text).length);
           },
@@ -151,7 +151,7 @@ for (const build of BUILDS) {
       for (let size = 0; size <= 140; size++) {
         const text = new Uint8Array(size).fill(0x7f);
         const shift = size % 17;
-        const start = place(text, shift, 0x80);
+        const start = put(text, shift, 0x80);
         assert.equal(exports.isAscii(start, start + size), 1, `${size} bytes`);
         for (let index = 0; index < size; index++) {
           bytes[start + index] = 0x80;
@@ -188,8 +188,8 @@ for (const build of BUILDS) {
       const text = String.fromCodePoint(...members);
       for (const [folded, points] of byFold) {
         const pattern = new RegExp(`\\u{${folded.toString(16)}}`, 'giu');
-        const wanted = [...text.matchAll(pattern)].map(([char]) => char.codePointAt(0));
-        assert.deepEqual(points, wanted, `U+${folded.toString(16)}`);
+        const expected = [...text.matchAll(pattern)].map(([char]) => char.codePointAt(0));
+        assert.deepEqual(points, expected, `U+${folded.toString(16)}`);
         for (const point of points) {
           const others = points.filter((other) => other !== point);
           assert.deepEqual(variantsOf(point), others, `U+${point.toString(16)}`);

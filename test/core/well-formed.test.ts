@@ -48,8 +48,8 @@ for (const build of BUILDS) {
         const at = (index * 7) % 140;
         text.set(sequence, at);
         const own = firstBad(Uint8Array.from([...sequence, 0x61]));
-        const wanted = own > sequence.length ? text.length : at + own;
-        assert.equal(find(text), wanted, `${sequence.join()} at ${at}`);
+        const expected = own > sequence.length ? text.length : at + own;
+        assert.equal(find(text), expected, `${sequence.join()} at ${at}`);
       });
     });
 

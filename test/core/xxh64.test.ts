@@ -34,7 +34,7 @@ for (const build of BUILDS) {
     }
 
     /** The same over pieces that end at `cuts`. */
-    function hashPieces(text: Uint8Array, seed: bigint, cuts: number[]): bigint {
+    function hashChunks(text: Uint8Array, seed: bigint, cuts: number[]): bigint {
       const ptr = base + TEXT_OFFSET;
       bytes.set(text, ptr);
       bytes.fill(GUARD, state, state + TEXT_OFFSET);
@@ -59,9 +59,9 @@ for (const build of BUILDS) {
       for (let size = 0; size <= 200; size++) {
         const text = Uint8Array.from({ length: size }, (_, index) => (index * 167 + size) & 255);
         for (const seed of [0n, 1n, 0xfedcba9876543210n]) {
-          const wanted = hasher.h64Raw(text, seed);
-          assert.equal(hash(text, seed, size % 9), wanted, `${size} bytes`);
-          assert.equal(hashPieces(text, seed, [size >> 2, size >> 1]), wanted);
+          const expected = hasher.h64Raw(text, seed);
+          assert.equal(hash(text, seed, size % 9), expected, `${size} bytes`);
+          assert.equal(hashChunks(text, seed, [size >> 2, size >> 1]), expected);
         }
       }
     });
@@ -74,8 +74,10 @@ for (const build of BUILDS) {
       });
       fc.assert(
         fc.property(input, ({ text, seed, locations }) => {
-          const cuts = locations.map((place) => Math.min(place, text.length)).sort((a, b) => a - b);
-          assert.equal(hashPieces(text, seed, cuts), hasher.h64Raw(text, seed));
+          const cuts = locations
+            .map((position) => Math.min(position, text.length))
+            .sort((a, b) => a - b);
+          assert.equal(hashChunks(text, seed, cuts), hasher.h64Raw(text, seed));
         }),
         { numRuns: 500 },
       );

@@ -169,14 +169,14 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
     [[], { TRAWL_SECRET: secret }, 200],
   ];
   for (const [flags, env, status] of cases) {
-    const place = path.join(temporaryFolder(), 'data');
-    const target = { env: { ...env, TRAWL_DATA_DIR: place } };
+    const targetDir = path.join(temporaryFolder(), 'data');
+    const target = { env: { ...env, TRAWL_DATA_DIR: targetDir } };
     const wrong = await refused(['restore', file, '--secret-file', wrongFile], target);
     assert.match(wrong, /a different instance secret/);
-    assert.equal(existsSync(place), false);
+    assert.equal(existsSync(targetDir), false);
     const outcome = await ok(['restore', file, ...flags], target);
     assert.equal(/keys, tokens.* void/.test(outcome.stderr.replaceAll('\n', ' ')), status === 401);
-    const again = await startApp([], { dataDir: place });
+    const again = await startApp([], { dataDir: targetDir });
     const headers = { authorization: `Bearer ${key}` };
     assert.equal((await again.get('/api/repos', headers)).status, status);
   }
@@ -189,20 +189,20 @@ void test('a sealed backup without its passphrase is refused, unless a flag says
   const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], withPassphrase(options));
-  const place = path.join(temporaryFolder(), 'data');
-  const target = { env: { TRAWL_DATA_DIR: place } };
+  const targetDir = path.join(temporaryFolder(), 'data');
+  const target = { env: { TRAWL_DATA_DIR: targetDir } };
   const text = await refused(['restore', file], target);
   assert.match(text, /sealed.*--passphrase-stdin.*--without-passphrase/);
-  assert.equal(existsSync(place), false);
+  assert.equal(existsSync(targetDir), false);
   const lost = await ok(['restore', file, '--without-passphrase'], target);
   assert.match(lost.stderr, /void. Restore again with --force and --secret-file.* the passphrase/);
   assert.match(lost.stderr, /licence key is not restored/);
   const kept = await ok(['restore', file, '--force'], withPassphrase(target));
   assert.equal(kept.stderr.includes('void'), false);
   const secret = path.join(dataDir, 'secret');
-  const known = await ok(['restore', file, '--force', '--secret-file', secret], target);
-  assert.equal(known.stderr.includes('void'), false);
-  assert.match(known.stderr, /licence key is not restored/);
+  const withSecret = await ok(['restore', file, '--force', '--secret-file', secret], target);
+  assert.equal(withSecret.stderr.includes('void'), false);
+  assert.match(withSecret.stderr, /licence key is not restored/);
 });
 
 void test('what is not a whole backup is refused and changes nothing', async () => {
@@ -274,42 +274,43 @@ void test('killed while it backs up: no file of that name, and nothing in the wa
   const file = path.join(folder, 'backup.tar.gz');
   const hasStarted = (): boolean => readdirSync(folder).length > 0;
   await killAt(['backup', file, '--with-index'], withPassphrase(options), hasStarted);
-  const left = readdirSync(folder);
-  if (left.includes(path.basename(file))) assert.equal(left.length, 1, 'it was done before');
+  const remaining = readdirSync(folder);
+  if (remaining.includes(path.basename(file)))
+    assert.equal(remaining.length, 1, 'it was done before');
   assert.equal((await usersOf(dataDir)).emails.length, USER_COUNT + 1);
   await ok(['backup', file], options);
   await served.process.stop();
-  const place = path.join(temporaryFolder(), 'data');
-  await ok(['restore', file], { env: { TRAWL_DATA_DIR: place } });
-  assert.equal((await usersOf(place)).emails.length, USER_COUNT + 1);
+  const targetDir = path.join(temporaryFolder(), 'data');
+  await ok(['restore', file], { env: { TRAWL_DATA_DIR: targetDir } });
+  assert.equal((await usersOf(targetDir)).emails.length, USER_COUNT + 1);
 });
 
 void test('killed while it restores: as before or complete', async () => {
   const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file, '--with-index'], options);
-  const wanted = (await usersOf(dataDir)).stdout;
-  const place = path.join(temporaryFolder(), 'data');
-  const target = { env: { TRAWL_DATA_DIR: place } };
+  const expected = (await usersOf(dataDir)).stdout;
+  const targetDir = path.join(temporaryFolder(), 'data');
+  const target = { env: { TRAWL_DATA_DIR: targetDir } };
   await ok(['user', 'add', 'old@x.org'], target);
   let killCount = 0;
   const moments = ['lock', 'restoring/index.db', 'restoring/store.db', 'restored'];
   for (const moment of moments) {
-    const isMoment = (): boolean => existsSync(path.join(place, moment));
+    const isMoment = (): boolean => existsSync(path.join(targetDir, moment));
     const isKilled = await killAt(['restore', file, '--force'], target, isMoment);
-    const { stdout, emails } = await usersOf(place);
-    if (stdout === wanted) {
+    const { stdout, emails } = await usersOf(targetDir);
+    if (stdout === expected) {
       assert.equal((await ok(['search', 'plum'], target)).stdout.includes('a.txt:1:plum'), true);
       assert.equal((await trawl(['verify'], target)).code, 0);
     } else assert.deepEqual(emails, ['old@x.org'], moment);
     if (isKilled) killCount++;
-    const others = readdirSync(place).filter((name) => name.startsWith('restor'));
+    const others = readdirSync(targetDir).filter((name) => name.startsWith('restor'));
     assert.deepEqual(others, [], moment);
-    if (stdout === wanted && !isKilled) break;
+    if (stdout === expected && !isKilled) break;
   }
   assert.ok(killCount > 0);
   await ok(['restore', file, '--force'], target);
-  assert.equal((await usersOf(place)).stdout, wanted);
+  assert.equal((await usersOf(targetDir)).stdout, expected);
 });
 
 void test('the daemon ends while it makes a backup: an error and no file', async () => {
@@ -333,14 +334,14 @@ void test(
     const folder = temporaryFolder();
     const [there, back] = [path.join(folder, 'there'), path.join(folder, 'back')];
     await ok(['backup', there, '--with-index'], withPassphrase(options));
-    const wanted = (await usersOf(dataDir)).stdout;
+    const expected = (await usersOf(dataDir)).stdout;
 
     const database = { TRAWL_DATABASE_URL: await postgres.createDatabase() };
     const second = path.join(temporaryFolder(), 'data');
     const onPostgres = { env: { ...database, TRAWL_DATA_DIR: second } };
     await ok(['restore', there], withPassphrase(onPostgres));
     assert.equal(existsSync(path.join(second, 'store.db')), false);
-    assert.equal((await usersOf(second, database)).stdout, wanted);
+    assert.equal((await usersOf(second, database)).stdout, expected);
     const again = await serveIndexed(second, [repo], { env: database });
     const headers = { authorization: `Bearer ${key}` };
     assert.equal((await get(`${again.url}/api/repos`, headers)).status, 200);
@@ -362,7 +363,7 @@ void test(
     assert.equal(existsSync(other), false);
     const forced = await ok(['restore', there, '--force'], withPassphrase(onOther));
     assert.match(forced.stderr, /replaced: the PostgreSQL store/);
-    assert.equal((await usersOf(other, database)).stdout, wanted);
+    assert.equal((await usersOf(other, database)).stdout, expected);
   },
 );
 

@@ -62,13 +62,13 @@ after(async () => {
   host?.stop();
 });
 
-async function ask<Body>(method: string, place: string, body?: object): Promise<Body> {
-  const reply = await call(`${served.url}${place}`, {
+async function send<Body>(method: string, path: string, body?: object): Promise<Body> {
+  const reply = await call(`${served.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${KEY}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  assert.ok(reply.status < 300, `${place}: ${reply.status}`);
+  assert.ok(reply.status < 300, `${path}: ${reply.status}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return (await reply.json()) as Body;
 }
@@ -87,18 +87,18 @@ async function found(query: string, isGuest = false): Promise<string[]> {
 }
 
 const push = (name: string, secret: string, event = 'push', more: object = {}) =>
-  host.tell(served.url, name, secret, event, more);
+  host.notify(served.url, name, secret, event, more);
 
 const nameOf = (name: string): string => host.nameOf(name);
 
 void test('what a host lists is cloned, indexed and found, and nothing by default beside it', async () => {
   await eventually(async () => (await found('firstword or secondword')).length === 2);
   assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
-  const [connection] = await ask<{ id: number; name: string }[]>('GET', '/api/connections');
+  const [connection] = await send<{ id: number; name: string }[]>('GET', '/api/connections');
   assert.equal(connection?.name, 'acme');
   // Its end is written after what it found.
   await eventually(async () => {
-    const { connections } = await ask<{ connections: { latestJob: { status: string } }[] }>(
+    const { connections } = await send<{ connections: { latestJob: { status: string } }[] }>(
       'POST',
       '/api/connection-sync-status',
       { connectionIds: [connection.id] },
@@ -134,10 +134,10 @@ void test('the second of two pushes that follow each other is not missed', async
 });
 
 void test('what left the host goes, and what came is there, with the next listing', async () => {
-  rmSync(host.place('two'), { recursive: true });
+  rmSync(host.pathOf('two'), { recursive: true });
   host.add('three', { 'f.txt': 'thirdword\n' });
-  const [connection] = await ask<{ id: number }[]>('GET', '/api/connections');
-  await ask('POST', `/api/connections/${connection!.id}/sync`);
+  const [connection] = await send<{ id: number }[]>('GET', '/api/connections');
+  await send('POST', `/api/connections/${connection!.id}/sync`);
   await eventually(async () => (await found('secondword')).length === 0);
   await eventually(async () => (await found('thirdword')).length === 1);
   assert.deepEqual(await found('firstword'), [nameOf('one')]);
@@ -178,7 +178,7 @@ void test('the status says what is served, how its connection stands, and when e
 });
 
 void test('what takes the name of a public repository is never shown as that', async () => {
-  const [one, moved] = ['one', 'moved'].map((name) => host.place(name));
+  const [one, moved] = ['one', 'moved'].map((name) => host.pathOf(name));
   assert.deepEqual(await found('firstword', true), [nameOf('one')]);
   writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
   renameSync(one!, moved!);
@@ -206,7 +206,7 @@ void test('who may see what a host lists is for the host to say', async () => {
 
 void test('what a webhook says to be private is hidden at once, whatever was listed before', async () => {
   assert.deepEqual(await found('thirdword', true), [nameOf('three')]);
-  writeFileSync(path.join(host.place('three'), 'is-private'), '');
+  writeFileSync(path.join(host.pathOf('three'), 'is-private'), '');
   const { status, body } = await push('three', SECRET, 'repository', { private: true });
   assert.deepEqual([status, body], [202, { repositories: 0 }]);
   assert.deepEqual(await found('thirdword', true), [], 'it is hidden before the host is answered');
@@ -215,15 +215,15 @@ void test('what a webhook says to be private is hidden at once, whatever was lis
 
 void test('a repository that was renamed is found by its new name: a webhook says so, or its clone is not there', async () => {
   const rename = (from: string, to: string): void => {
-    writeFileSync(path.join(host.place(from), 'host-id'), String(idOf('three')));
-    renameSync(host.place(from), host.place(to));
+    writeFileSync(path.join(host.pathOf(from), 'host-id'), String(idOf('three')));
+    renameSync(host.pathOf(from), host.pathOf(to));
   };
   rename('three', 'third');
-  const named = { full_name: 'acme/third' };
-  assert.equal((await push('three', SECRET, 'repository', named)).status, 202);
+  const repository = { full_name: 'acme/third' };
+  assert.equal((await push('three', SECRET, 'repository', repository)).status, 202);
   await eventually(async () => (await found('thirdword'))[0] === nameOf('third'));
   rename('third', 'fourth');
-  await push('three', SECRET, 'push', named);
+  await push('three', SECRET, 'push', repository);
   await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
 });
 
@@ -303,9 +303,9 @@ void test('a listing that had to skip something is not fine', async () => {
 void test('no secret is in the log, in an answer, or in a clone', async () => {
   const log = `${served.process.stdout}${served.process.stderr}`;
   assert.doesNotMatch(log, /ghp_of-the-operator|only-the-host-knows/);
-  const jobs = JSON.stringify(await ask('GET', '/api/jobs?perPage=100'));
+  const jobs = JSON.stringify(await send('GET', '/api/jobs?perPage=100'));
   assert.doesNotMatch(jobs, /ghp_of-the-operator|only-the-host-knows/);
-  const held = spawnSync('grep', ['-rl', 'ghp_of-the-operator', dataDir], { encoding: 'utf8' });
-  assert.equal(held.stdout, '');
-  assert.equal(held.status, 1, 'none');
+  const matches = spawnSync('grep', ['-rl', 'ghp_of-the-operator', dataDir], { encoding: 'utf8' });
+  assert.equal(matches.stdout, '');
+  assert.equal(matches.status, 1, 'none');
 });

@@ -83,10 +83,10 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
   ]);
   const file = await only('plum file:unicode');
   const { chunks, ...rest } = file;
-  const place = `${repository}@HEAD/-/blob/src/unicode%20%C3%A9.md`;
+  const address = `${repository}@HEAD/-/blob/src/unicode%20%C3%A9.md`;
   assert.deepEqual(rest, {
     fileName: { text: 'src/unicode é.md', matchRanges: [] },
-    webUrl: `${served.url}/browse/${place}`,
+    webUrl: `${served.url}/browse/${address}`,
     repository,
     repositoryId: 1,
     language: 'Markdown',
@@ -171,9 +171,9 @@ void test('letter case, overlaps, names', async () => {
   assert.equal(await count('aa file:overlap'), 4);
   assert.equal(await count('plum or pear'), 8);
   assert.equal(await count('lime pear'), 0);
-  const named = await only('file:overlap');
-  assert.deepEqual(named.chunks, []);
-  assert.deepEqual(named.fileName.matchRanges.map(flat), [[0, 1, 1, 7, 1, 8]]);
+  const doc = await only('file:overlap');
+  assert.deepEqual(doc.chunks, []);
+  assert.deepEqual(doc.fileName.matchRanges.map(flat), [[0, 1, 1, 7, 1, 8]]);
 });
 
 void test('stats agree with the answer, for many queries and limits', async () => {

@@ -11,7 +11,7 @@ import { after } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
-import { type RawCall, type RawReply, replyTo } from '../http/ask.ts';
+import { type RawCall, type RawReply, replyTo } from '../http/raw-client.ts';
 import { checkReply } from '../api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -92,16 +92,16 @@ export class Running {
   #matched(pattern: RegExp, count: number): Promise<RegExpExecArray> {
     const all = new RegExp(pattern.source, `${pattern.flags.replace('g', '')}g`);
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         const found = [...this.stderr.matchAll(all)];
         if (found.length < count && !this.isOver) return;
-        this.#onText.delete(look);
+        this.#onText.delete(check);
         const last = found[count - 1];
         if (last !== undefined) resolve(last);
         else reject(new Error(`ended before ${String(pattern)}:\n${this.stderr}`));
       };
-      this.#onText.add(look);
-      look();
+      this.#onText.add(check);
+      check();
     });
   }
 
@@ -306,10 +306,10 @@ export async function eventually(attempt: () => Promise<boolean>, pauseMs = 50):
  * than `countMin` is asked for again.
  */
 export async function suggestedBy<T>(
-  ask: () => Promise<readonly T[]>,
+  fetchValues: () => Promise<readonly T[]>,
   countMin = 1,
 ): Promise<readonly T[]> {
   let found: readonly T[] = [];
-  for (let i = 0; i < 20 && found.length < countMin; i++) found = await ask();
+  for (let i = 0; i < 20 && found.length < countMin; i++) found = await fetchValues();
   return found;
 }

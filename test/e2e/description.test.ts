@@ -34,7 +34,7 @@ before(async () => {
 after(() => served.process.stop());
 
 /** Asked twice, as JSON and as MessagePack; the JSON text. */
-async function ask(path: string, body?: object): Promise<string> {
+async function fetchBoth(path: string, body?: object): Promise<string> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const packed = await call(served.url + path, { ...init, headers: PACKED });
   const plain = await call(served.url + path, { ...init, headers: OWNER });
@@ -42,7 +42,7 @@ async function ask(path: string, body?: object): Promise<string> {
   return plain.text();
 }
 
-function assertHolds(text: string, members: readonly string[]): void {
+function assertMembers(text: string, members: readonly string[]): void {
   for (const member of members) assert.ok(text.includes(`"${member}":`), `no ${member}`);
 }
 
@@ -59,32 +59,32 @@ test('searches, streams and explanations', async () => {
   const texts: string[] = [];
   for (const search of SEARCHES) {
     const body = { matches: 100, ...search };
-    texts.push(await ask('/api/search', body), await ask('/api/stream_search', body));
-    const explained = await ask('/api/explain', body);
-    assertHolds(explained, ['conditions', 'totals', 'shards', 'canonical']);
+    texts.push(await fetchBoth('/api/search', body), await fetchBoth('/api/stream_search', body));
+    const explained = await fetchBoth('/api/explain', body);
+    assertMembers(explained, ['conditions', 'totals', 'shards', 'canonical']);
     texts.push(explained);
   }
   const members = ['content', 'skipReason', 'branches', 'incompleteReasons', 'webUrl'];
   const explained = ['implicitRevision', 'gram', 'begins', 'needles', 'condition'];
-  assertHolds(texts.join('\n'), [...members, ...explained, 'accumulatedStats']);
+  assertMembers(texts.join('\n'), [...members, ...explained, 'accumulatedStats']);
 });
 
 test('repositories and files', async () => {
-  const repos = await ask('/api/repos');
-  assertHolds(repos, ['defaultBranch', 'indexedAt', 'pushedAt']);
+  const repos = await fetchBoth('/api/repos');
+  assertMembers(repos, ['defaultBranch', 'indexedAt', 'pushedAt']);
   const [{ repoName }] = JSON.parse(repos) as [{ repoName: string }];
   for (const query of [
     'path=src/b.ts',
     'path=c.txt&ref=next',
     'path=plum.bin&ref=refs/heads/main',
   ]) {
-    const source = await ask(`/api/source?repo=${encodeURIComponent(repoName)}&${query}`);
-    assertHolds(source, ['blobSha']);
+    const source = await fetchBoth(`/api/source?repo=${encodeURIComponent(repoName)}&${query}`);
+    assertMembers(source, ['blobSha']);
   }
 });
 
 test('the rest', async () => {
-  for (const path of ['health', 'ready', 'version']) await ask(`/api/${path}`);
+  for (const path of ['health', 'ready', 'version']) await fetchBoth(`/api/${path}`);
   for (const path of ['openapi.json', 'reference', 'reference/page.js']) {
     assert.equal((await call(`${served.url}/api/${path}`)).status, 200);
   }

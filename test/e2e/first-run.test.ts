@@ -70,16 +70,16 @@ void test('a work tree: files on disk, what git ignores is left out, unreadable 
   assert.deepEqual(pathsOf(found), PLUM_PATHS);
   assert.equal(found.isSearchExhaustive, true);
 
-  const named = async (query: string): Promise<string | undefined> => {
+  const skipReasonOf = async (query: string): Promise<string | undefined> => {
     const { files } = await search(served.url, query);
     assert.equal(files.length, 1, query);
     assert.deepEqual(files[0]?.chunks, []);
     return files[0]?.skipReason;
   };
-  assert.equal(await named('file:huge\\.txt'), 'too_large');
-  assert.equal(await named('file:binary\\.bin'), 'binary');
-  assert.equal(await named('file:empty\\.txt'), undefined);
-  assert.equal(await named('file:away'), undefined);
+  assert.equal(await skipReasonOf('file:huge\\.txt'), 'too_large');
+  assert.equal(await skipReasonOf('file:binary\\.bin'), 'binary');
+  assert.equal(await skipReasonOf('file:empty\\.txt'), undefined);
+  assert.equal(await skipReasonOf('file:away'), undefined);
   assert.deepEqual(pathsOf(await search(served.url, 'file:gone or file:ignored\\.txt')), []);
   const { body } = await get<{ indexedAt?: string }[]>(`${served.url}/api/repos`);
   assert.equal(body.length, 1);
@@ -114,7 +114,7 @@ void test('bare, mirror, detached, empty, folder: several sources at once', asyn
   const expected = ['bare.git:a.txt', 'detached:a.txt', 'mirror.git:a.txt', 'plain:b.txt'];
   assert.deepEqual(
     locations.sort(),
-    expected.map((place) => `local/${place}`),
+    expected.map((name) => `local/${name}`),
   );
   assert.equal(found.isSearchExhaustive, true);
   const { body } = await get<{ repoName: string; indexedAt?: string }[]>(`${served.url}/api/repos`);
@@ -215,8 +215,8 @@ void test('an index is found from a folder below, and else the daemon at the usu
   const below = { cwd: path.join(folder, 'a', 'b') };
   assert.match((await trawl(['search', 'plum'], below)).stdout, /:a\/b\/plum\.txt:1:plum/);
   assert.equal((await trawl(['verify'], below)).code, 0);
-  const named = await trawl(['search', 'plum', '--data-dir', 'other'], below);
-  assert.match(named.stderr, /no index in \S+\/other; /);
+  const explicit = await trawl(['search', 'plum', '--data-dir', 'other'], below);
+  assert.match(explicit.stderr, /no index in \S+\/other; /);
 
   const served = await serveIndexed(temporaryFolder(), [folder]);
   const elsewhere = { cwd: temporaryFolder(), env: { TRAWL_PORT: new URL(served.url).port } };
@@ -360,7 +360,7 @@ void test('one source that fails does not keep the others from being indexed', a
 const SHOWS_CURSOR = '\u001b[?25h';
 
 /** What a command shows on a terminal, and the lines of it behind the progress: a pseudo terminal of util-linux, `script`, which Debian always has. */
-async function shownOnTerminal(args: readonly string[]): Promise<Outcome & { lines: string[] }> {
+async function runOnTerminal(args: readonly string[]): Promise<Outcome & { lines: string[] }> {
   const quoted = [process.execPath, MAIN, ...args].map((one) => `'${one}'`).join(' ');
   const outcome = await new Running('script', ['-qec', quoted, '/dev/null'], {
     env: { TERM: 'xterm' },
@@ -379,14 +379,14 @@ void test(
     const folder = temporaryFolder();
     const repo = makeRepo({ 'a.txt': 'plum\n' });
     const empty = temporaryFolder();
-    const shown = (...sources: string[]) =>
-      shownOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
+    const indexOnTerminal = (...sources: string[]) =>
+      runOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
 
-    const nothing = await shown('/nope');
+    const nothing = await indexOnTerminal('/nope');
     assert.deepEqual(nothing.lines, ['error: /nope: does not exist']);
     assert.equal(nothing.code, 2);
 
-    const { lines, code } = await shown(repo, '/nope', empty);
+    const { lines, code } = await indexOnTerminal(repo, '/nope', empty);
     assert.equal(code, 2);
     const names = [repo, empty].map((source) => `local/${path.basename(source)}`);
     assert.equal(lines.length, 4, lines.join('\n'));

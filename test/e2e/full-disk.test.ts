@@ -90,7 +90,7 @@ void test('a disk that gets full while a connection is followed: said with the n
   disk.fill(200);
   host.commit('one', 'b.txt', 'sloe\n');
   host.add('two', { 'c.txt': 'plum\n' });
-  assert.equal((await host.tell(served.url, 'one', SECRET)).status, 202);
+  assert.equal((await host.notify(served.url, 'one', SECRET)).status, 202);
   const connection = await get<{ id: number }[]>(`${served.url}/api/connections`, OWNER);
   const sync = `${served.url}/api/connections/${connection.body[0]!.id}/sync`;
   await call(sync, { method: 'POST', headers: OWNER });
@@ -143,8 +143,8 @@ void test('a read-only disk is searched; a start on a full one says why there is
   const { repos } = await readCatalog(disk.folder);
   rmSync(path.join(disk.folder, 'index.db'));
   writeFormerCatalog(disk.folder, repos);
-  for (const pagesLeft of [0, 2, 10]) {
-    disk.fill(pagesLeft);
+  for (const pagesRemaining of [0, 2, 10]) {
+    disk.fill(pagesRemaining);
     const { code, stderr } = await trawl(['serve', ...flags, repo]);
     disk.clear();
     assert.equal(code, 2, stderr);
@@ -170,10 +170,10 @@ void test('a start on a full disk names the file that cannot be written', async 
   disk.fill(0);
   const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', disk.folder]);
   assert.equal(code, 2);
-  const named = new RegExp(
+  const pattern = new RegExp(
     `ENOSPC: no space left on device, write '${disk.folder}/[^']+'${REMEDY}`,
   );
-  assert.match(stderr, named);
+  assert.match(stderr, pattern);
 });
 
 const REPOS = 20;
@@ -201,11 +201,11 @@ void test('an index that finds no room ends soon, and says where, how much and w
     `: failed: ENOSPC: .* '${dataDir}/[^']+'( \\(the contents alone take \\d+ bytes there\\))?${REMEDY}`,
   );
   const failed = lines.filter((line) => full.test(line)).length;
-  const left = lines.filter((line) =>
+  const remaining = lines.filter((line) =>
     /: failed: not started, as there was no room for local\//.test(line),
   );
   assert.ok(done > 2 && failed >= 1 && failed <= 8, indexed.stdout);
-  assert.equal(done + failed + left.length, REPOS, indexed.stdout);
+  assert.equal(done + failed + remaining.length, REPOS, indexed.stdout);
   // Not once for each shard.
   const symbols = indexed.stderr.match(/symbols could not be found/g) ?? [];
   assert.ok(symbols.length < 4, indexed.stderr);

@@ -16,7 +16,7 @@ export interface RealGitea {
   readonly url: string;
   readonly token: string;
   /** Asks its API as its owner; answers the body, undefined where there is none. */
-  ask(method: string, place: string, body?: object): Promise<unknown>;
+  send(method: string, route: string, body?: object): Promise<unknown>;
   /** An address that git may push to. */
   remoteOf(repository: string): string;
   /** Answers as if it were down. */
@@ -49,14 +49,14 @@ export async function startRealGitea(folder: string): Promise<RealGitea> {
     .split('\n')
     .at(-1)!;
 
-  const ask = async (method: string, place: string, body?: object): Promise<unknown> => {
-    const reply = await fetch(`${url}/api/v1${place}`, {
+  const send = async (method: string, route: string, body?: object): Promise<unknown> => {
+    const reply = await fetch(`${url}/api/v1${route}`, {
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await reply.text();
-    assert.ok(reply.ok, `${method} ${place}: ${reply.status} ${text}`);
+    assert.ok(reply.ok, `${method} ${route}: ${reply.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
   let server: ChildProcess | undefined;
@@ -81,7 +81,7 @@ export async function startRealGitea(folder: string): Promise<RealGitea> {
   await start();
   const remoteOf = (repository: string): string =>
     `http://boss:${PASSWORD}@127.0.0.1:${port}/${repository}.git`;
-  return { url, token, ask, remoteOf, stop, start };
+  return { url, token, send, remoteOf, stop, start };
 }
 
 function writeConfiguration(home: string, folder: string, port: number): string {

@@ -28,7 +28,7 @@ async function create(
   files: Record<string, string> | undefined,
   settings: object = {},
 ): Promise<string> {
-  await host.ask('POST', '/orgs/acme/repos', { name, default_branch: 'main', ...settings });
+  await host.send('POST', '/orgs/acme/repos', { name, default_branch: 'main', ...settings });
   if (files === undefined) return '';
   const work = makeRepo(files);
   git(work, 'branch', '-M', 'main');
@@ -39,13 +39,13 @@ async function create(
 before(async () => {
   if (GITEA_FOLDER === undefined) return;
   host = await startRealGitea(GITEA_FOLDER);
-  await host.ask('POST', '/orgs', { username: 'acme', visibility: 'public' });
+  await host.send('POST', '/orgs', { username: 'acme', visibility: 'public' });
   for (let at = 0; at < MANY; at++) await create(`empty-${at}`, undefined);
   await create('one', { 'a.txt': 'firstword\n' });
   await create('Two.js', { 'b.txt': 'secondword\n' }, { private: true });
   await create('old', { 'c.txt': 'thirdword\n' });
-  await host.ask('PATCH', '/repos/acme/old', { archived: true });
-  await host.ask('PUT', '/repos/acme/one/topics', { topics: ['web', 'go'] });
+  await host.send('PATCH', '/repos/acme/old', { archived: true });
+  await host.send('PUT', '/repos/acme/one/topics', { topics: ['web', 'go'] });
   const file = path.join(temporaryFolder(), 'trawl.json');
   writeFileSync(file, JSON.stringify(configuration()));
   const env = {
@@ -91,11 +91,11 @@ async function found(query: string, asker: keyof typeof ASKERS = 'owner'): Promi
   return [...new Set(names)].sort();
 }
 
-async function ask<Body>(method: string, place: string, body?: object): Promise<Body> {
+async function send<Body>(method: string, route: string, body?: object): Promise<Body> {
   const init = { method, headers: ASKERS.owner };
   const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
-  const reply = await call(`${served.url}${place}`, sent);
-  assert.ok(reply.status < 300, `${place}: ${reply.status}`);
+  const reply = await call(`${served.url}${route}`, sent);
+  assert.ok(reply.status < 300, `${route}: ${reply.status}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return (await reply.json()) as Body;
 }
@@ -105,8 +105,8 @@ interface Connection {
 }
 
 async function list(): Promise<void> {
-  const [connection] = await ask<Connection[]>('GET', '/api/connections');
-  await ask('POST', `/api/connections/${connection!.id}/sync`);
+  const [connection] = await send<Connection[]>('GET', '/api/connections');
+  await send('POST', `/api/connections/${connection!.id}/sync`);
 }
 
 void test(
@@ -136,7 +136,7 @@ void test(
 );
 
 void test("a push is found by Gitea's own webhook", options, async () => {
-  await host.ask('POST', '/orgs/acme/hooks', {
+  await host.send('POST', '/orgs/acme/hooks', {
     type: 'gitea',
     active: true,
     events: ['push'],
@@ -166,8 +166,8 @@ void test(
       return body.files.map(({ repositoryId }) => repositoryId);
     };
     const [before] = await idsOf('firstword');
-    await host.ask('PATCH', '/repos/acme/one', { name: 'renamed' });
-    await host.ask('PATCH', '/repos/acme/empty-7', { private: true });
+    await host.send('PATCH', '/repos/acme/one', { name: 'renamed' });
+    await host.send('PATCH', '/repos/acme/empty-7', { private: true });
     await list();
     await eventually(async () => (await found('firstword')).join() === 'acme/renamed');
     await eventually(async () => (await found('bornword', 'guest')).length === 0);
@@ -185,7 +185,7 @@ void test('while the host is down all is found, and the failure is told', option
   });
   assert.deepEqual(await found('firstword'), ['acme/renamed']);
   await host.start();
-  await host.ask('DELETE', '/repos/acme/old');
+  await host.send('DELETE', '/repos/acme/old');
   await list();
   await eventually(async () => (await found('thirdword')).length === 0);
   assert.deepEqual(await found('firstword'), ['acme/renamed']);

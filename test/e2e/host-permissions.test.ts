@@ -68,21 +68,21 @@ void test('who may read a project at GitLab sees it here, and no longer than the
     const made = await trawl(['key', 'create', '--user', email, '--name', 'k', ...flags], { env });
     return /svk_[0-9a-f]{64}/.exec(made.stdout)?.[0] ?? assert.fail(made.stderr);
   };
-  const seen = async (key: string): Promise<string[]> => {
+  const visibleTo = async (key: string): Promise<string[]> => {
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await get<{ repoName: string }[]>(`${url}/api/repos`, headers);
     return body.map(({ repoName }) => repoName.replace(/^[^/]+\//, ''));
   };
   const [ann, bob] = [await keyOf('ann@x.org'), await keyOf('bob@x.org')];
-  await eventually(async () => (await seen(ann)).includes('acme/secret'));
-  assert.deepEqual(await seen(KEY), ['acme/secret']);
-  assert.deepEqual(await seen(bob), []);
+  await eventually(async () => (await visibleTo(ann)).includes('acme/secret'));
+  assert.deepEqual(await visibleTo(KEY), ['acme/secret']);
+  assert.deepEqual(await visibleTo(bob), []);
   configure({ syncPermissions: false });
   process.child.kill('SIGHUP');
-  await eventually(async () => (await seen(ann)).length === 0);
+  await eventually(async () => (await visibleTo(ann)).length === 0);
   configure();
   process.child.kill('SIGHUP');
-  await eventually(async () => (await seen(ann)).length === 1);
+  await eventually(async () => (await visibleTo(ann)).length === 1);
   world.members = [member(8, 'eve@x.org')];
   const headers = { authorization: `Bearer ${KEY}` };
   const { body } = await get<{ id: number }[]>(`${url}/api/connections`, headers);
@@ -91,7 +91,7 @@ void test('who may read a project at GitLab sees it here, and no longer than the
     headers,
   });
   assert.ok(requested.ok, await requested.text());
-  await eventually(async () => (await seen(ann)).length === 0);
+  await eventually(async () => (await visibleTo(ann)).length === 0);
   const { stderr } = await process.stop();
   assert.ok(!stderr.includes(TOKEN));
 });

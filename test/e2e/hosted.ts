@@ -35,7 +35,7 @@ export class CodeHost {
   }
 
   /** Where a repository lies. */
-  place(name: string): string {
+  pathOf(name: string): string {
     return path.join(this.folder, `${name}.git`);
   }
 
@@ -45,13 +45,13 @@ export class CodeHost {
   }
 
   add(name: string, files: Record<string, string>): string {
-    const bare = this.place(name);
+    const bare = this.pathOf(name);
     execFileSync('git', ['clone', '-q', '--bare', makeRepo(files), bare], { stdio: 'pipe' });
     return bare;
   }
 
   commit(name: string, file: string, content: string): void {
-    const bare = this.place(name);
+    const bare = this.pathOf(name);
     const branch = execFileSync('git', ['-C', bare, 'symbolic-ref', 'HEAD']).toString().trim();
     execFileSync('git', ['-C', bare, 'fast-import', '--quiet', '--date-format=now'], {
       input:
@@ -61,7 +61,7 @@ export class CodeHost {
   }
 
   /** Tells a daemon of a push. @param more  members of what is said of the repository */
-  async tell(daemonUrl: string, name: string, secret: string, event = 'push', more: object = {}) {
+  async notify(daemonUrl: string, name: string, secret: string, event = 'push', more: object = {}) {
     const page = `${this.url}/acme/${name}`;
     const body = JSON.stringify({
       ref: 'refs/heads/main',

@@ -138,23 +138,26 @@ test('no program that a repository names is run, whatever is asked', async () =>
   const repoName = (await search(served.url, 'plum')).files[0]?.repository;
   assert.ok(repoName !== undefined, served.process.stderr);
   const requested: string[] = [];
-  const ask = async (name: string, query: Readonly<Record<string, string>>): Promise<void> => {
+  const sendQuery = async (
+    name: string,
+    query: Readonly<Record<string, string>>,
+  ): Promise<void> => {
     const answer = await call(`${served.url}/api/${name}?${new URLSearchParams(query).toString()}`);
     requested.push(`${name} ${answer.status}`);
   };
   for (const ref of ['main', 'outer', 'HEAD~1', 'main^{/second}']) {
     for (const file of ['a.txt', 'gone.txt']) {
-      await ask('source', { repo: repoName, path: file, ref });
-      await ask('blame', { repo: repoName, path: file, ref });
-      await ask('commits', { repo: repoName, path: file, ref });
-      await ask('commits/authors', { repo: repoName, path: file, ref });
-      await ask('diff', { repo: repoName, base: 'HEAD~1', head: ref, path: file });
+      await sendQuery('source', { repo: repoName, path: file, ref });
+      await sendQuery('blame', { repo: repoName, path: file, ref });
+      await sendQuery('commits', { repo: repoName, path: file, ref });
+      await sendQuery('commits/authors', { repo: repoName, path: file, ref });
+      await sendQuery('diff', { repo: repoName, base: 'HEAD~1', head: ref, path: file });
     }
-    await ask('commit', { repo: repoName, ref });
-    await ask('commits', { repo: repoName, ref, author: 'a', query: 'second' });
-    await ask('folder_contents', { repoName, revisionName: ref, path: '' });
+    await sendQuery('commit', { repo: repoName, ref });
+    await sendQuery('commits', { repo: repoName, ref, author: 'a', query: 'second' });
+    await sendQuery('folder_contents', { repoName, revisionName: ref, path: '' });
   }
-  await ask('refs', { repo: repoName });
+  await sendQuery('refs', { repo: repoName });
   for (const name of ['files', 'tree'])
     await call(`${served.url}/api/${name}`, {
       method: 'POST',

@@ -13,7 +13,7 @@ import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { checkReply } from '../api/checker.ts';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { operationsOf, wholeDocument } from '../api/document.ts';
-import type { Named } from '../api/document.ts';
+import type { NamedOperation } from '../api/document.ts';
 import { requestsFor } from '../api/requests.ts';
 import type { MadeRequest, Vocabulary } from '../api/requests.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -62,7 +62,7 @@ const SELDOM_DONE = new Set([
   ...ENDPOINTS.filter(({ access }) => access === 'operator').map(nameOf),
 ]);
 
-function nameOf({ method, path }: Pick<Named, 'method' | 'path'>): string {
+function nameOf({ method, path }: Pick<NamedOperation, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
@@ -202,14 +202,17 @@ async function prepare(served: Served): Promise<Vocabulary> {
   return { words, credentials: [WITH_KEY] };
 }
 
-function membersFor({ path, operation }: Named, { words }: Vocabulary): readonly unknown[] {
+function membersFor(
+  { path, operation }: NamedOperation,
+  { words }: Vocabulary,
+): readonly unknown[] {
   const all = words['userId'] ?? [];
   if (path !== '/api/ee/user') return all.slice(0, 2);
   return operation.operationId === 'deleteUser' ? all.slice(2, 6) : all.slice(6);
 }
 
 /** Ids that the address of an operation may have; a request for consent is answered once. */
-function idsFor({ path, method }: Named, { words }: Vocabulary): readonly unknown[] {
+function idsFor({ path, method }: NamedOperation, { words }: Vocabulary): readonly unknown[] {
   if (path !== '/api/ee/oauth/request/{id}') return words['id'] ?? [];
   const all = words['consentId'] ?? [];
   return method === 'GET' ? all.slice(0, 2) : all.slice(2);
@@ -230,14 +233,14 @@ for (const kind of ['node', 'uws'] as const) {
     });
     after(() => served.process.stop());
 
-    for (const named of operations) {
-      test(nameOf(named), async () => {
+    for (const one of operations) {
+      test(nameOf(one), async () => {
         // Some end it.
-        const own = named.path.startsWith('/api/auth/') ? await signIn(served) : session;
+        const own = one.path.startsWith('/api/auth/') ? await signIn(served) : session;
         const credentials = [WITH_KEY, own];
-        const userId = membersFor(named, vocabulary);
-        const words = { ...vocabulary.words, userId, id: idsFor(named, vocabulary) };
-        const requests = requestsFor(named, document, { words, credentials });
+        const userId = membersFor(one, vocabulary);
+        const words = { ...vocabulary.words, userId, id: idsFor(one, vocabulary) };
+        const requests = requestsFor(one, document, { words, credentials });
         const statuses = new Set<number>();
         const sendAll = async (round: number): Promise<void> =>
           fc.assert(
@@ -247,15 +250,15 @@ for (const kind of ['node', 'uws'] as const) {
             { numRuns: RUNS[kind], seed: SEED + round },
           );
         const isDone = (): boolean =>
-          SELDOM_DONE.has(nameOf(named)) ||
+          SELDOM_DONE.has(nameOf(one)) ||
           [...statuses].some((status) => status < 300 && status !== 204) ||
-          ('204' in named.operation.responses && statuses.has(204));
+          ('204' in one.operation.responses && statuses.has(204));
         await sendAll(0);
         if (kind !== 'node') return;
         for (let round = 1; round < ROUNDS_MAX && !isDone(); round++) await sendAll(round);
-        const seen = `only ${[...statuses].join(', ')}`;
-        assert.ok(isDone(), seen);
-        assert.ok(statuses.size > 1, seen);
+        const statusText = `only ${[...statuses].join(', ')}`;
+        assert.ok(isDone(), statusText);
+        assert.ok(statuses.size > 1, statusText);
       });
     }
 

@@ -36,13 +36,13 @@ async function start(isIndexed: boolean): Promise<void> {
   served = await (isIndexed ? serveIndexed : serve)(dataDir, repos, { env });
 }
 
-async function ask<Body>(
+async function send<Body>(
   method: string,
-  place: string,
+  route: string,
   body?: object,
   headers: Record<string, string> = OWNER,
 ): Promise<Answer<Body>> {
-  const reply = await call(`${served.url}${place}`, {
+  const reply = await call(`${served.url}${route}`, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -52,7 +52,7 @@ async function ask<Body>(
 }
 
 async function latestOf(repoId: number): Promise<Job | null> {
-  const { body } = await ask<{ repositories: { latestJob: Job | null }[] }>(
+  const { body } = await send<{ repositories: { latestJob: Job | null }[] }>(
     'POST',
     '/api/repo-index-status',
     { repoIds: [repoId] },
@@ -62,7 +62,7 @@ async function latestOf(repoId: number): Promise<Job | null> {
 
 /** Asks for a job; returns its id. */
 async function trigger(repoId: number): Promise<string> {
-  const { status, body } = await ask<{ jobId: string }>('POST', `/api/repos/${repoId}/index`);
+  const { status, body } = await send<{ jobId: string }>('POST', `/api/repos/${repoId}/index`);
   assert.equal(status, 202);
   return body.jobId;
 }
@@ -73,7 +73,7 @@ after(() => served.process.stop());
 void test('status, jobs in pages, logs from an offset, and who may see them', async () => {
   const jobId = await trigger(1);
   await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
-  const status = await ask<{ repositories: Record<string, unknown>[] }>(
+  const status = await send<{ repositories: Record<string, unknown>[] }>(
     'POST',
     '/api/repo-index-status',
     { repoIds: [2, 77, 1, 2] },
@@ -87,20 +87,20 @@ void test('status, jobs in pages, logs from an offset, and who may see them', as
       [1, null],
     ],
   );
-  const first = await ask<Job[]>('GET', '/api/jobs?perPage=1&status=COMPLETED');
+  const first = await send<Job[]>('GET', '/api/jobs?perPage=1&status=COMPLETED');
   assert.equal(first.headers.get('x-total-count'), '3');
   assert.match(first.headers.get('link')!, /page=2&perPage=1&status=COMPLETED>; rel="next"/);
   assert.deepEqual([first.body[0]!.id, first.body[0]!.data.repoId], [jobId, 1]);
   const { docs, durationMs } = first.body[0]!.result!;
   assert.deepEqual([docs, typeof durationMs], [1, 'number']);
-  assert.deepEqual((await ask<Job[]>('GET', '/api/jobs?queue=connection-sync')).body, []);
-  const listed = await ask<Record<string, unknown>[]>('GET', '/api/repos?state=ready');
+  assert.deepEqual((await send<Job[]>('GET', '/api/jobs?queue=connection-sync')).body, []);
+  const listed = await send<Record<string, unknown>[]>('GET', '/api/repos?state=ready');
   assert.equal(listed.body.length, 2);
   const [{ docs: docCount, contentBytes, shardBytes } = {}] = listed.body;
   assert.deepEqual([docCount, contentBytes], [1, 4]);
   assert.ok(Number(shardBytes) > 4);
   const logs = (body: object) =>
-    ask<{ logs: { message: string }[]; count: number }>('POST', '/api/job-logs', {
+    send<{ logs: { message: string }[]; count: number }>('POST', '/api/job-logs', {
       queue: 'repo-index',
       jobId,
       ...body,
@@ -114,16 +114,16 @@ void test('status, jobs in pages, logs from an offset, and who may see them', as
   assert.equal((await logs({ jobId: 'none' })).status, 404);
   assert.equal((await logs({ queue: 'connection-sync' })).status, 404);
   assert.equal((await logs({ queue: 'other' })).status, 400);
-  assert.equal((await ask('POST', '/api/repos/77/index')).status, 404);
-  const counts = await ask('GET', '/api/repository-sync-counts');
+  assert.equal((await send('POST', '/api/repos/77/index')).status, 404);
+  const counts = await send('GET', '/api/repository-sync-counts');
   const none = { firstTimeIndexingCount: 0, failedCount: 0, warningCount: 0 };
   assert.deepEqual(counts.body, none);
-  for (const [method, place] of [
+  for (const [method, route] of [
     ['GET', '/api/jobs'],
     ['GET', '/api/repository-sync-counts'],
     ['POST', '/api/repos/1/index'],
   ] as const)
-    assert.equal((await ask(method, place, undefined, {})).status, 401);
+    assert.equal((await send(method, route, undefined, {})).status, 401);
 });
 
 void test('a job that a kill interrupts goes on, as that which was to follow it', async () => {
@@ -132,7 +132,7 @@ void test('a job that a kill interrupts goes on, as that which was to follow it'
   const jobId = await trigger(1);
   await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
   assert.notEqual(await trigger(1), jobId, 'one more after that which is under way');
-  const { body } = await ask<Job[]>('GET', '/api/jobs?status=PENDING');
+  const { body } = await send<Job[]>('GET', '/api/jobs?status=PENDING');
   assert.equal(body.length, 1);
   // Another repo does not wait.
   await trigger(2);
@@ -147,7 +147,7 @@ void test('a job that a kill interrupts goes on, as that which was to follow it'
   await untilGone(gits);
   await start(false);
   // Also those whose end was not written yet when the kill came.
-  const all = async (): Promise<Job[]> => (await ask<Job[]>('GET', '/api/jobs')).body;
+  const all = async (): Promise<Job[]> => (await send<Job[]>('GET', '/api/jobs')).body;
   await eventually(async () =>
     (await all()).every(({ status }) => ['COMPLETED', 'FAILED'].includes(status)),
   );
@@ -164,14 +164,14 @@ void test('why a repo failed is known after a restart', async () => {
   // Of a folder that has gone the watch of refs may have asked for it already, or for another job.
   const isAgain = ({ data, status, attempt }: Job): boolean =>
     data.repoId === 2 && (['PENDING', 'IN_PROGRESS'].includes(status) || attempt === 2);
-  const jobs = (await ask<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
+  const jobs = (await send<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
   assert.ok(jobs.some(isAgain), 'there is to be a second attempt');
   await served.process.stop('SIGKILL');
   await start(false);
   await eventually(hasFailed);
-  const all = (await ask<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
+  const all = (await send<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
   assert.match(all.find(({ id }) => id === jobId)?.errorMessage ?? '', /does not exist/);
-  const { body } = await ask<{ failedCount: number }>('GET', '/api/repository-sync-counts');
+  const { body } = await send<{ failedCount: number }>('GET', '/api/repository-sync-counts');
   assert.equal(body.failedCount, 1);
   renameSync(`${repos[1]!}.away`, repos[1]!);
   await trigger(2);

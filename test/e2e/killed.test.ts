@@ -94,16 +94,16 @@ async function work(world: World, served: Served): Promise<void> {
       await search(served.url, `plum${repo} rev:${commit}`);
     } else if (what < 0.8) {
       // Of the start: the other worker may see a later number meanwhile.
-      const known = world.displayed[repo] ?? -1;
+      const previous = world.displayed[repo] ?? -1;
       const number = await numberOf(served, `plum${repo}`);
-      assert.ok(number >= known, `${repo}: ${number}`);
+      assert.ok(number >= previous, `${repo}: ${number}`);
       world.displayed[repo] = Math.max(number, world.displayed[repo] ?? -1);
     } else world.save();
     await sleep(random() * 30);
   }
 }
 
-function leftOver(dataDir: string): string[] {
+function temporaryFiles(dataDir: string): string[] {
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => /\.(next|tmp)|stripe|restor/.test(name));
 }
@@ -118,8 +118,8 @@ async function check(world: World, served: Served, message: string): Promise<voi
   );
   for (let repo = 0; repo < REPOS; repo++) {
     const number = await numberOf(served, `plum${repo}`);
-    const known = world.displayed[repo] ?? -1;
-    assert.ok(number >= known, `${message}: ${repo} is ${number}, was ${known}`);
+    const previous = world.displayed[repo] ?? -1;
+    assert.ok(number >= previous, `${message}: ${repo} is ${number}, was ${previous}`);
   }
   for (const jobId of jobIds) {
     const body = JSON.stringify({ queue: 'repo-index', jobId });
@@ -163,5 +163,5 @@ void test(`killed at work, seed ${SEED}`, { timeout: 3_000_000 }, async () => {
       assert.equal(verified.code, 0, `${message}: ${verified.stdout}${verified.stderr}`);
     }
   }
-  assert.deepEqual(leftOver(dataDir), []);
+  assert.deepEqual(temporaryFiles(dataDir), []);
 });

@@ -24,7 +24,7 @@ void test('searches, requests, refusals, pools and caches', async () => {
   const log = createLog(configuration.log);
   const daemon = await startDaemon({ configuration, log, sources: [folder], mode: 'commits' });
   await daemon.indexed;
-  const ask = async (path: string, body?: object) => {
+  const send = async (path: string, body?: object) => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const reply = await fetch(daemon.url + path, init);
     await reply.text();
@@ -32,17 +32,17 @@ void test('searches, requests, refusals, pools and caches', async () => {
   };
   const query = { query: 'secretplum', matches: 10 };
   for (const limit of [1, 10])
-    assert.equal(await ask('/api/search', { ...query, matches: limit }), 200);
-  assert.equal(await ask('/api/stream_search', query), 200);
+    assert.equal(await send('/api/search', { ...query, matches: limit }), 200);
+  assert.equal(await send('/api/stream_search', query), 200);
   assert.equal(
-    await ask('/api/search', { query: 'secret(', isRegexEnabled: true, matches: 1 }),
+    await send('/api/search', { query: 'secret(', isRegexEnabled: true, matches: 1 }),
     400,
   );
-  assert.equal(await ask('/api/reference/secret.js'), 404);
-  assert.equal(await ask('/secret'), 404);
+  assert.equal(await send('/api/reference/secret.js'), 404);
+  assert.equal(await send('/secret'), 404);
   const [repo] = (await (await fetch(`${daemon.url}/api/repos`)).json()) as { repoName: string }[];
   assert.equal(
-    await ask(`/api/source?repo=${encodeURIComponent(repo!.repoName)}&path=secret.txt`),
+    await send(`/api/source?repo=${encodeURIComponent(repo!.repoName)}&path=secret.txt`),
     200,
   );
   const text = await daemon.metricsText();

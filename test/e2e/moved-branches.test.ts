@@ -18,8 +18,8 @@ void test('commits, packed refs, other branches and a default that goes', async 
     flags: ['--mode', 'commits', '--branches', '**'],
   });
   const finds = async (query: string, paths: readonly string[]): Promise<void> => {
-    const wanted = paths.join();
-    await eventually(async () => pathsOf(await search(served.url, query)).join() === wanted);
+    const expected = paths.join();
+    await eventually(async () => pathsOf(await search(served.url, query)).join() === expected);
   };
   await finds('plum', ['a.txt', 'b.txt']);
 

@@ -50,7 +50,7 @@ before(async () => {
 });
 after(() => served.process.stop());
 
-async function ask(
+async function send(
   kind: 'definitions' | 'references',
   body: object,
 ): Promise<{ status: number; body: Navigation }> {
@@ -64,7 +64,7 @@ async function ask(
 
 /** `path:line content` of every place, sorted. */
 async function locationsOf(kind: 'definitions' | 'references', body: object): Promise<string[]> {
-  const { status, body: found } = await ask(kind, body);
+  const { status, body: found } = await send(kind, body);
   assert.equal(status, 200);
   const locations = found.files.flatMap(({ fileName, matches }) =>
     matches.map(({ lineContent }) => `${fileName}:${lineContent.trimEnd()}`),
@@ -130,7 +130,7 @@ void test('language, revision and repository narrow it', async () => {
 });
 
 void test('a place has its lines and its range', async () => {
-  const { body } = await ask('definitions', { symbolName: 'plum_count' });
+  const { body } = await send('definitions', { symbolName: 'plum_count' });
   assert.deepEqual(
     body.files.map(({ matches }) => matches),
     [
@@ -157,14 +157,14 @@ void test('a place in a file stands for the name under it; its file comes first'
   const at = (path: string, line: number, column: number, more: object = {}) => ({
     position: { repo: repoName, path, line, column, ...more },
   });
-  const { body: found } = await ask('definitions', at('web/plum.ts', 2, 17));
+  const { body: found } = await send('definitions', at('web/plum.ts', 2, 17));
   assert.equal(found.symbolName, 'plum');
   assert.equal(found.files[0]!.fileName, 'web/plum.ts');
   assert.equal(found.stats.matchCount, 4);
   for (const path of ['src/plum.c', 'plum.py', 'web/new.js']) {
     const line = path === 'src/plum.c' ? 2 : path === 'plum.py' ? 2 : 1;
     const column = { 'src/plum.c': 5, 'plum.py': 5 }[path] ?? 10;
-    const { body } = await ask('definitions', at(path, line, column));
+    const { body } = await send('definitions', at(path, line, column));
     assert.equal(body.files[0]!.fileName, path);
   }
   // Columns are code points; just behind a name counts; between words there is none.
@@ -177,11 +177,11 @@ void test('a place in a file stands for the name under it; its file comes first'
     [99, undefined],
   ];
   for (const [column, name] of names) {
-    const { body } = await ask('references', at('plum.py', 1, column));
+    const { body } = await send('references', at('plum.py', 1, column));
     assert.equal(body.symbolName, name, String(column));
     assert.equal(body.stats.matchCount > 0, name !== undefined);
   }
-  const old = await ask('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
+  const old = await send('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
   assert.equal(old.body.symbolName, 'plum');
   const refused: [object, number][] = [
     [at('nosuch', 1, 1), 404],
@@ -193,7 +193,7 @@ void test('a place in a file stands for the name under it; its file comes first'
     [{ ...at('plum.py', 1, 5), symbolName: 'plum' }, 400],
   ];
   for (const [body, status] of refused)
-    assert.equal((await ask('definitions', body)).status, status, JSON.stringify(body));
+    assert.equal((await send('definitions', body)).status, status, JSON.stringify(body));
 });
 
 void test('bad bodies are refused', async () => {
@@ -205,8 +205,8 @@ void test('bad bodies are refused', async () => {
     { symbolName: 'plum', language: null },
     { symbolName: 'plum', repoName: 1 },
   ])
-    assert.equal((await ask('references', body)).status, 400, JSON.stringify(body));
-  const long = await ask('references', { symbolName: 'x'.repeat(1024) });
+    assert.equal((await send('references', body)).status, 400, JSON.stringify(body));
+  const long = await send('references', { symbolName: 'x'.repeat(1024) });
   assert.deepEqual([long.status, long.body.stats], [200, { matchCount: 0 }]);
 });
 

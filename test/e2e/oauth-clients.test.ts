@@ -76,7 +76,7 @@ class CredentialStore implements OAuthClientProvider {
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
-  wanted: URL | undefined;
+  requested: URL | undefined;
   kept: OAuthTokens | undefined;
   readonly refreshTokens: (string | undefined)[] = [];
   #client: OAuthClientInformationMixed | undefined;
@@ -99,7 +99,7 @@ class CredentialStore implements OAuthClientProvider {
     this.refreshTokens.push(tokens.refresh_token);
   }
   redirectToAuthorization(address: URL): void {
-    this.wanted = address;
+    this.requested = address;
   }
   saveCodeVerifier(verifier: string): void {
     this.#verifier = verifier;
@@ -127,16 +127,16 @@ function transportOf(authProvider: OAuthClientProvider): StreamableHTTPClientTra
 test('the official client signs in, searches, and goes on with new tokens', async () => {
   const credentialStore = new CredentialStore();
   await assert.rejects(connect(credentialStore), UnauthorizedError);
-  assert.ok(credentialStore.wanted !== undefined);
-  assert.equal(credentialStore.wanted.searchParams.get('resource'), `${served.url}/api/mcp`);
-  const back = await sayYes(credentialStore.wanted);
+  assert.ok(credentialStore.requested !== undefined);
+  assert.equal(credentialStore.requested.searchParams.get('resource'), `${served.url}/api/mcp`);
+  const back = await sayYes(credentialStore.requested);
   assert.equal(back.searchParams.get('state'), 'a state');
   await transportOf(credentialStore).finishAuth(back.searchParams.get('code') ?? '');
   const client = await connect(credentialStore);
-  const ask = () => callTool(client, 'grep', { pattern: 'plum_count' });
-  assert.match((await ask()).text, /^Found 1 matches? in 1 files?/);
+  const callGrep = () => callTool(client, 'grep', { pattern: 'plum_count' });
+  assert.match((await callGrep()).text, /^Found 1 matches? in 1 files?/);
   await pause((TTL + 0.5) * 1000);
-  assert.match((await ask()).text, /^Found 1 matches? in 1 files?/);
+  assert.match((await callGrep()).text, /^Found 1 matches? in 1 files?/);
   // On a busy machine there may be more.
   assert.ok(new Set(credentialStore.refreshTokens).size >= 2);
   await client.close();
@@ -149,9 +149,9 @@ test('the official client signs in, searches, and goes on with new tokens', asyn
     ...own,
     method: 'DELETE',
   });
-  credentialStore.wanted = undefined;
+  credentialStore.requested = undefined;
   await assert.rejects(connect(credentialStore), UnauthorizedError);
-  assert.ok(credentialStore.wanted !== undefined);
+  assert.ok(credentialStore.requested !== undefined);
 });
 
 /** Its servers must have https unless it is told otherwise. */
@@ -199,21 +199,21 @@ test('a general client: discovery, registration, issuer of the answer, DPoP, ref
   assert.equal(first.token_type, 'dpop');
   assert.equal(first.expires_in, TTL);
   const repos = new URL(`${served.url}/api/repos`);
-  const ask = async (token: string, options: object = bound): Promise<number> =>
+  const send = async (token: string, options: object = bound): Promise<number> =>
     (await oauth.protectedResourceRequest(token, 'GET', repos, undefined, null, options)).status;
-  assert.equal(await ask(first.access_token), 200);
-  assert.equal(await ask(first.access_token, HTTP), 401, 'as a bearer token');
+  assert.equal(await send(first.access_token), 200);
+  assert.equal(await send(first.access_token, HTTP), 401, 'as a bearer token');
   const second = await oauth.processRefreshTokenResponse(
     as,
     client,
     await oauth.refreshTokenGrantRequest(as, client, none, first.refresh_token ?? '', bound),
   );
-  assert.equal(await ask(second.access_token), 200);
+  assert.equal(await send(second.access_token), 200);
   const token = second.refresh_token ?? '';
   await oauth.processRevocationResponse(
     await oauth.revocationRequest(as, client, none, token, HTTP),
   );
-  assert.equal(await ask(second.access_token), 401);
+  assert.equal(await send(second.access_token), 401);
   const refused = oauth.refreshTokenGrantRequest(as, client, none, token, bound);
   await assert.rejects(
     oauth.processRefreshTokenResponse(as, client, await refused),

@@ -155,9 +155,9 @@ void test('a source that is away for a while keeps its index', async () => {
 void test('a source whose git has come to lead elsewhere is hidden, with what was found in it before', async () => {
   const dataDir = temporaryFolder();
   const good = makeRepo({ 'a.txt': 'plum\n' });
-  const stray = makeRepo({ 'b.txt': 'plum\n' });
-  await index(dataDir, [good, stray]);
-  const link = path.join(stray, '.git/objects/pack/pack-1.pack');
+  const unrelated = makeRepo({ 'b.txt': 'plum\n' });
+  await index(dataDir, [good, unrelated]);
+  const link = path.join(unrelated, '.git/objects/pack/pack-1.pack');
   symlinkSync(path.join(makeRepo({ x: '' }), '.git/config'), link);
   const displayed = async (sources: readonly string[], paths: readonly string[]): Promise<void> => {
     const served = await serve(dataDir, sources);
@@ -165,14 +165,14 @@ void test('a source whose git has come to lead elsewhere is hidden, with what wa
     assert.deepEqual(pathsOf(await search(served.url, 'plum')), paths);
     const repos = await get<readonly unknown[]>(`${served.url}/api/repos`);
     assert.equal(repos.body.length, paths.length);
-    const repo = `local/${path.basename(stray)}`;
+    const repo = `local/${path.basename(unrelated)}`;
     const query = new URLSearchParams({ repo, path: 'b.txt' }).toString();
     const { status } = await get(`${served.url}/api/source?${query}`);
     assert.equal(status, paths.length === 2 ? 200 : 404);
     await served.process.stop();
   };
   // Named, and found in the catalog.
-  await displayed([good, stray], ['a.txt']);
+  await displayed([good, unrelated], ['a.txt']);
   await displayed([], ['a.txt']);
   const local = await trawl(['search', '--data-dir', dataDir, '-l', 'plum']);
   assert.doesNotMatch(local.stdout, /b\.txt/);

@@ -187,7 +187,7 @@ interface AuditRow {
 }
 
 /** Records of people and keys that are gone must say who it was. */
-const NAMED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
+const DESCRIBED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
 
 async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
   const rows = await jobFacade.rows<AuditRow>(['audit']);
@@ -209,7 +209,8 @@ async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
   ])
     assert.ok(actions.has(action), action);
   for (const { action, metadata } of rows)
-    if (NAMED_ACTIONS.test(action)) assert.match(String(metadata?.['email']), /@x\.org$/, action);
+    if (DESCRIBED_ACTIONS.test(action))
+      assert.match(String(metadata?.['email']), /@x\.org$/, action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
   // Repositories come in by themselves.
   const requested = rows.filter(({ action }) => action !== 'settings.changed');
@@ -246,10 +247,10 @@ async function readAuditOf(jobFacade: OperatorApi, repo: string): Promise<void> 
   const own = await jobFacade.rows<AuditRow>(['audit', '--repo', repo]);
   const other = await jobFacade.rows<AuditRow>(['audit', '--repo', 'local/none']);
   const actionsOf = (rows: readonly AuditRow[]): string[] => rows.map(({ action }) => action);
-  const named = ['grant.removed', 'grant.added'];
+  const actions = ['grant.removed', 'grant.added'];
   assert.deepEqual(
     actionsOf(own).filter((action) => action.startsWith('grant.')),
-    named,
+    actions,
   );
   const isOfRepo = ({ action, metadata }: AuditRow): boolean =>
     action === 'settings.changed' && metadata?.['to'] !== undefined;

@@ -245,21 +245,21 @@ void test('a log file that was moved away is made again at SIGHUP; at debug it s
     env: { TRAWL_LOG_FILE: file },
     flags: ['--anonymous', '--log-level', 'debug'],
   });
-  const holds = (name: string, expected: RegExp): Promise<boolean> =>
+  const fileMatches = (name: string, expected: RegExp): Promise<boolean> =>
     readFile(name, 'utf8').then(
       (text) => expected.test(text),
       () => false,
     );
   await post(served.url, { query: 'first .*word' });
-  await eventually(() => holds(file, /DEBUG .* body=.*first \.\*word/));
+  await eventually(() => fileMatches(file, /DEBUG .* body=.*first \.\*word/));
   renameSync(file, `${file}.1`);
   await post(served.url, { query: 'second' });
-  await eventually(() => holds(`${file}.1`, /second/));
+  await eventually(() => fileMatches(`${file}.1`, /second/));
   served.process.child.kill('SIGHUP');
-  await eventually(() => holds(file, /\[configuration\]/));
+  await eventually(() => fileMatches(file, /\[configuration\]/));
   await post(served.url, { query: 'third' });
-  await eventually(() => holds(file, /third/));
-  assert.equal(await holds(`${file}.1`, /third/), false);
+  await eventually(() => fileMatches(file, /third/));
+  assert.equal(await fileMatches(`${file}.1`, /third/), false);
   await served.process.stop();
 });
 
@@ -274,14 +274,14 @@ void test('a file that is replaced is read by itself, again and again, and no re
   const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--config', file] });
   const over = new AbortController();
   const counts = new Set<number>();
-  const ask = async (): Promise<void> => {
+  const searchAgain = async (): Promise<void> => {
     while (!over.signal.aborted) {
       const { status, body } = await post(served.url, { query: 'plum' });
       assert.equal(status, 200);
       counts.add(body.stats['actualMatchCount']);
     }
   };
-  const asking = ask();
+  const polling = searchAgain();
   await eventually(async () => counts.has(1));
   for (let round = 2; round <= 7; round++) {
     replace(
@@ -293,7 +293,7 @@ void test('a file that is replaced is read by itself, again and again, and no re
     else await eventually(async () => counts.has(round));
   }
   over.abort();
-  await asking;
+  await polling;
   // What was refused never counted.
   assert.deepEqual(
     [...counts].sort((left, right) => left - right),
@@ -372,8 +372,8 @@ void test('contexts of the file pick among what a caller sees, with the entitlem
     ofHidden: { include: ['local/b'] },
   };
   writeFileSync(file, JSON.stringify({ contexts, settings: { anonymousAccess: true } }));
-  const place = temporaryFolder();
-  const sources = ['a', 'b', 'c'].map((name) => path.join(place, name));
+  const folder = temporaryFolder();
+  const sources = ['a', 'b', 'c'].map((name) => path.join(folder, name));
   for (const source of sources) {
     mkdirSync(source);
     writeFileSync(path.join(source, 'x.txt'), 'plum\n');
@@ -411,14 +411,17 @@ void test('contexts of the file pick among what a caller sees, with the entitlem
   assert.equal(await found('context:other (', OWNER), 'SEARCH_CONTEXT_NOT_FOUND');
   assert.equal(await found('context:ofHidden plum', OWNER), 'local/b');
   await assertSameAsUnknown(first.url, 'ofHidden');
-  const ask = (endpoint: string): Promise<string> =>
+  const fetchText = (endpoint: string): Promise<string> =>
     fetch(`${first.url}/api/${endpoint}`, {
       method: 'POST',
       headers: { ...OWNER, 'content-type': 'application/json' },
       body: JSON.stringify({ query: 'context:mine plum', matches: 10 }),
     }).then((answer) => answer.text());
-  assert.match(await ask('explain'), /"canonical":"and\(context:\\"mine\\", text:\\"plum\\"\)"/);
-  assert.match(await ask('stream_search'), /local\/b/);
+  assert.match(
+    await fetchText('explain'),
+    /"canonical":"and\(context:\\"mine\\", text:\\"plum\\"\)"/,
+  );
+  assert.match(await fetchText('stream_search'), /local\/b/);
   writeFileSync(file, JSON.stringify({ contexts: { other: contexts.mine } }));
   await first.process.until(/read again .*contexts\.mine.*contexts\.other/);
   assert.equal(await found('context:other plum', OWNER), 'local/a local/b');

@@ -83,7 +83,7 @@ async function inWorld(run: (world: World, move: Move) => Promise<void>): Promis
 
 type Move = (from: string, to: string) => void;
 
-async function seenBy({ url }: Served, key?: string): Promise<string[]> {
+async function visibleTo({ url }: Served, key?: string): Promise<string[]> {
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` };
   const { status, body } = await get<Listed>(`${url}/api/repos`, headers);
@@ -100,9 +100,9 @@ async function seenBy({ url }: Served, key?: string): Promise<string[]> {
   const suggested = async (kind: string, query = '', countMin = 1): Promise<string[]> => {
     const parameters = new URLSearchParams({ kind, prefix: '', query }).toString();
     const address = `${url}/api/suggestions?${parameters}`;
-    const ask = async () =>
+    const fetchValues = async () =>
       (await get<readonly { readonly value: string }[]>(address, headers)).body;
-    return (await suggestedBy(ask, countMin)).map(({ value }) => value).sort();
+    return (await suggestedBy(fetchValues, countMin)).map(({ value }) => value).sort();
   };
   assert.deepEqual(await suggested('repo'), names);
   const fileNames = files.map(({ fileName }) => fileName.text).sort();
@@ -125,7 +125,7 @@ async function displayed(
   flags: readonly string[] = [],
 ): Promise<{ guest: string[]; member: string[]; stderr: string }> {
   const served = await serveIndexed(dataDir, sources, { env: ENV, flags });
-  const [guest, member] = [await seenBy(served), await seenBy(served, memberKey)];
+  const [guest, member] = [await visibleTo(served), await visibleTo(served, memberKey)];
   const { stderr } = await served.process.stop();
   return { guest, member, stderr };
 }
@@ -188,7 +188,7 @@ void test('another repository at the path of an open one is not shown as that on
     ] as const) {
       const served = await serve(dataDir, sources, { env: ENV });
       await jobsEnded(served, 1);
-      assert.equal((await seenBy(served)).includes(A), false, dataDir);
+      assert.equal((await visibleTo(served)).includes(A), false, dataDir);
       await served.process.stop();
     }
   }));
@@ -196,9 +196,9 @@ void test('another repository at the path of an open one is not shown as that on
 /** Of the repository that all see: it is hidden, and shown again. */
 async function checkRuleChange(world: World, served: Served): Promise<void> {
   const set = (flag: string) => ok(world.dataDir, ['repo', 'set', flag, 'local/a']);
-  assert.deepEqual(await seenBy(served), [A]);
+  assert.deepEqual(await visibleTo(served), [A]);
   assert.match(await set('--enforce-permissions'), /1 +local\/a +unknown +restricted/);
-  assert.deepEqual(await seenBy(served), []);
+  assert.deepEqual(await visibleTo(served), []);
   const [record] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
   const { actorId, targetType, metadata } = JSON.parse(record!) as Record<string, unknown>;
   assert.deepEqual([actorId, targetType], ['operator', 'org']);
@@ -211,7 +211,7 @@ async function checkRuleChange(world: World, served: Served): Promise<void> {
     repoCount: 1,
   });
   await set('--no-enforce-permissions');
-  assert.deepEqual(await seenBy(served), [A]);
+  assert.deepEqual(await visibleTo(served), [A]);
   assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
 }
 

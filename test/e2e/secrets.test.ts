@@ -21,13 +21,13 @@ const LINK_TOKEN = /\/setup\?token=([0-9a-f]{64})$/m;
 
 /** Texts of the arguments of all processes, seen over and over while `work` runs. */
 async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Result, Set<string>]> {
-  const seen = new Set<string>();
+  const argumentsSeen = new Set<string>();
   const over = new AbortController();
   const watching = (async () => {
     while (!over.signal.aborted) {
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         try {
-          seen.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+          argumentsSeen.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
         } catch {
           // It has ended.
         }
@@ -38,7 +38,7 @@ async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Res
   const result = await work();
   over.abort();
   await watching;
-  return [result, seen];
+  return [result, argumentsSeen];
 }
 
 /** Environments of the children of a process. */
@@ -84,13 +84,13 @@ void test('no secret is anywhere but where it belongs', async () => {
   const environments: string[] = [];
 
   /** Runs a command; `meant`: standard output is where its secret belongs. */
-  async function run(args: string[], input?: string, meant = false): Promise<string> {
+  async function run(args: string[], input?: string, isExpected = false): Promise<string> {
     const options: StartOptions = { env, ...(input === undefined ? {} : { input }) };
     const running: Running = startTrawl(args, options);
     const { code, stdout, stderr }: Outcome = await running.ended;
     assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
     texts.push([`stderr of ${args.join(' ')}`, stderr]);
-    if (!meant) texts.push([`stdout of ${args.join(' ')}`, stdout]);
+    if (!isExpected) texts.push([`stdout of ${args.join(' ')}`, stdout]);
     return stdout.trim();
   }
 
@@ -121,7 +121,7 @@ void test('no secret is anywhere but where it belongs', async () => {
     await run(['backup', path.join(folder, `${prefix}plain.gz`), '--with-index']);
   }
 
-  const [, seen] = await watchArguments(async () => {
+  const [, processArguments] = await watchArguments(async () => {
     env['TRAWL_LICENSE_PUBLIC_KEY'] = await run(['license', 'keygen', keyFile]);
     note('private key', readFileSync(keyFile, 'utf8').split('\n')[1]);
     const issue = [
@@ -182,11 +182,11 @@ void test('no secret is anywhere but where it belongs', async () => {
       assert.equal(text.includes(secret), false, `${what} in ${file}`);
     }
   }
-  for (const cmdline of seen) texts.push(['arguments of a process', cmdline]);
+  for (const cmdline of processArguments) texts.push(['arguments of a process', cmdline]);
   for (const environment of environments) texts.push(['environment of a child', environment]);
   for (const [where, text] of texts)
     for (const [what, secret] of secrets)
       assert.equal(text.includes(secret), false, `${what} in ${where}`);
-  assert.ok(seen.size > 5);
+  assert.ok(processArguments.size > 5);
   assert.ok(secrets.size >= 12);
 });

@@ -44,7 +44,7 @@ after(async () => {
   await postgres?.remove();
 });
 
-async function ask(
+async function send(
   { url }: Served,
   path: string,
   credential: Record<string, string>,
@@ -64,66 +64,70 @@ const asOwner = { authorization: `Bearer ${KEY}` };
 
 void test('both count together, exactly', { skip }, async () => {
   const [first, second] = daemons as [Served, Served];
-  const users = (await (await ask(first, '/api/ee/users', asOwner)).json()) as { id: string }[];
+  const users = (await (await send(first, '/api/ee/users', asOwner)).json()) as { id: string }[];
   const path = `/api/ee/user?userId=${users[0]!.id}`;
-  const limited = await ask(first, path, asOwner, 'PATCH', { requestsPerDay: 60 });
+  const limited = await send(first, path, asOwner, 'PATCH', { requestsPerDay: 60 });
   assert.equal(limited.status, 200);
   // The other one hears of it soon.
   await eventually(async () => {
-    const usage = (await (await ask(second, '/api/user/usage', asOwner)).json()) as object;
+    const usage = (await (await send(second, '/api/user/usage', asOwner)).json()) as object;
     return 'limit' in usage && usage.limit === 60;
   });
   const replies = await Promise.all(
-    Array.from({ length: 150 }, (_, i) => ask(i % 3 === 0 ? first : second, '/api/repos', asOwner)),
+    Array.from({ length: 150 }, (_, i) =>
+      send(i % 3 === 0 ? first : second, '/api/repos', asOwner),
+    ),
   );
   const count = (status: number) => replies.filter((reply) => reply.status === status).length;
   assert.deepEqual([count(200), count(429)], [60, 90]);
-  await ask(second, path, asOwner, 'PATCH', { requestsPerDay: 'unlimited' });
-  await eventually(async () => (await ask(first, '/api/repos', asOwner)).status === 200);
+  await send(second, path, asOwner, 'PATCH', { requestsPerDay: 'unlimited' });
+  await eventually(async () => (await send(first, '/api/repos', asOwner)).status === 200);
 });
 
 void test('a key that ends at one daemon ends at the other', { skip }, async () => {
   const [first, second] = daemons as [Served, Served];
-  const login = await ask(first, '/api/auth/login', {}, 'POST', {
+  const login = await send(first, '/api/auth/login', {}, 'POST', {
     email: 'owner@example.com',
     password: PASSWORD,
   });
   const cookie = { cookie: login.headers.get('set-cookie')!.split(';')[0]! };
-  assert.equal((await ask(second, '/api/repos', cookie)).status, 200);
-  const made = await ask(second, '/api/user/api_keys', cookie, 'POST', { name: 'other' });
+  assert.equal((await send(second, '/api/repos', cookie)).status, 200);
+  const made = await send(second, '/api/user/api_keys', cookie, 'POST', { name: 'other' });
   const { id, key } = (await made.json()) as { id: string; key: string };
   const asOther = { authorization: `Bearer ${key}` };
   for (const daemon of daemons)
-    assert.equal((await ask(daemon, '/api/repos', asOther)).status, 200);
-  const ended = await ask(second, `/api/user/api_keys/${id}`, cookie, 'DELETE');
+    assert.equal((await send(daemon, '/api/repos', asOther)).status, 200);
+  const ended = await send(second, `/api/user/api_keys/${id}`, cookie, 'DELETE');
   assert.equal(ended.status, 204);
-  assert.equal((await ask(second, '/api/repos', asOther)).status, 401);
-  await eventually(async () => (await ask(first, '/api/repos', asOther)).status === 401);
+  assert.equal((await send(second, '/api/repos', asOther)).status, 401);
+  await eventually(async () => (await send(first, '/api/repos', asOther)).status === 401);
 });
 
 void test(
   'the database restarts under load: the known are served, others refused while it is away, then all is as before',
   { skip },
   async () => {
-    const seen = new Set<number>();
+    const statuses = new Set<number>();
     const end = new AbortController();
     const loads = daemons.map(async (daemon) => {
-      while (!end.signal.aborted) seen.add((await ask(daemon, '/api/repos', asOwner)).status);
+      while (!end.signal.aborted) statuses.add((await send(daemon, '/api/repos', asOwner)).status);
     });
     for (const mode of ['fast', 'immediate'] as const) {
       await postgres!.stop(mode);
-      await eventually(async () => (await ask(daemons[0]!, '/api/repos', asNobody)).status === 503);
+      await eventually(
+        async () => (await send(daemons[0]!, '/api/repos', asNobody)).status === 503,
+      );
       const health = await call(`${daemons[0]!.url}/api/health`);
       assert.equal(health.status, 200);
       await postgres!.start();
       for (const daemon of daemons)
-        await eventually(async () => (await ask(daemon, '/api/repos', asNobody)).status === 401);
+        await eventually(async () => (await send(daemon, '/api/repos', asNobody)).status === 401);
     }
     end.abort();
     await Promise.all(loads);
-    // Whoever is not heard of again between two restarts is not known (test/accounts/store-away.test.ts: those who are).
-    assert.ok(seen.has(200));
-    for (const status of seen) assert.ok(status === 200 || status === 503, String(status));
+    // Whoever is not heard of again between two restarts is not known (test/accounts/store-unavailable.test.ts: those who are).
+    assert.ok(statuses.has(200));
+    for (const status of statuses) assert.ok(status === 200 || status === 503, String(status));
     for (const { process } of daemons) {
       const [displayed] = /.*(?:one secret for both|svk_|\n\s+at )/.exec(process.stderr) ?? [];
       assert.equal(displayed, undefined);

@@ -26,9 +26,9 @@ interface Skipped {
 
 /** Text with more distinct trigrams than peers take. */
 function manyTrigrams(): string {
-  const letters = Array.from({ length: 40 }, (_, i) => String.fromCharCode(0x30 + i));
-  return letters
-    .flatMap((a) => letters.map((b) => letters.map((c) => a + b + c).join('')))
+  const characters = Array.from({ length: 40 }, (_, i) => String.fromCharCode(0x30 + i));
+  return characters
+    .flatMap((a) => characters.map((b) => characters.map((c) => a + b + c).join('')))
     .join('\n');
 }
 

@@ -161,7 +161,7 @@ test('a git that is stopped while it answers: an error at the deadline, nothing 
   const { files } = await search(served.url, 'file:^(bad|good).txt');
   const nameOf = (file: string): string =>
     files.find(({ fileName }) => fileName.text === file)!.repository;
-  const asksOf = (repo: string, file: string): string[] => [
+  const routesOf = (repo: string, file: string): string[] => [
     `source?repo=${repo}&path=${file}&ref=main~1`,
     `blame?repo=${repo}&path=${file}`,
     `commits?repo=${repo}`,
@@ -172,28 +172,28 @@ test('a git that is stopped while it answers: an error at the deadline, nothing 
     `refs?repo=${repo}`,
     `folder_contents?repoName=${repo}&revisionName=main~1&path=`,
   ];
-  const statusOf = async (ask: string): Promise<number> =>
-    (await call(`${served.url}/api/${ask}`)).status;
-  const [badAsks, goodAsks] = [
-    asksOf(nameOf('bad.txt'), 'bad.txt'),
-    asksOf(nameOf('good.txt'), 'good.txt'),
+  const statusOf = async (route: string): Promise<number> =>
+    (await call(`${served.url}/api/${route}`)).status;
+  const [badRoutes, goodRoutes] = [
+    routesOf(nameOf('bad.txt'), 'bad.txt'),
+    routesOf(nameOf('good.txt'), 'good.txt'),
   ];
   // One that runs already is stopped too.
-  assert.equal(await statusOf(badAsks[0]!), 200);
+  assert.equal(await statusOf(badRoutes[0]!), 200);
   writeFileSync(stopping.stop, '');
   for (const pid of gitsOf(served.process.child.pid!, bad)) process.kill(pid, 'SIGSTOP');
-  const refused = Promise.all(badAsks.map(statusOf));
-  const answered = await Promise.all(goodAsks.map(statusOf));
+  const refused = Promise.all(badRoutes.map(statusOf));
+  const answered = await Promise.all(goodRoutes.map(statusOf));
   assert.deepEqual(new Set(answered), new Set([200]));
   assert.deepEqual(
     await refused,
-    badAsks.map(() => 500),
+    badRoutes.map(() => 500),
   );
   await eventually(async () => gitsOf(served.process.child.pid!, bad).length === 0);
   rmSync(stopping.stop);
   assert.deepEqual(
-    await Promise.all(badAsks.map(statusOf)),
-    badAsks.map(() => 200),
+    await Promise.all(badRoutes.map(statusOf)),
+    badRoutes.map(() => 200),
   );
   await served.process.stop();
 });

@@ -607,7 +607,7 @@ void test('an argument that looks like an option is text and nothing else', asyn
 });
 
 void test('a session is of the credential that opened it, of the same user no other', async () => {
-  const ask = async (method: string, authorization: string | undefined) => {
+  const send = async (method: string, authorization: string | undefined) => {
     const headers = {
       accept: 'application/json, text/event-stream',
       'mcp-session-id': owner.transport?.sessionId ?? '',
@@ -618,8 +618,8 @@ void test('a session is of the credential that opened it, of the same user no ot
   };
   for (const method of ['POST', 'DELETE'])
     for (const other of [undefined, `Bearer ${await tokenFor('local/open')}`])
-      assert.equal(await ask(method, other), 403);
-  assert.equal(await ask('POST', `Bearer ${KEY}`), 200);
+      assert.equal(await send(method, other), 403);
+  assert.equal(await send('POST', `Bearer ${KEY}`), 200);
 });
 
 void test('10 MB of arguments are refused, and the session goes on', async () => {

@@ -211,7 +211,7 @@ const source = Buffer.concat(SOURCES.map((name) => readFileSync(path.join(root, 
 const slices = fc
   .tuple(fc.nat(source.length - 200), fc.nat(200))
   .map(([start, size]) => source.subarray(start, start + size));
-const letters = fc
+const alphabet = fc
   .array(
     fc.constantFrom(
       ...Array.from('aaabbcAK1_-. \n\n\u{e9}\u{3b1}\u{17f}\u{212a}\u{fffd}\u{65e5}\u{1f600}'),
@@ -241,15 +241,19 @@ const BAD = [
 /** Up to some hundred bytes. */
 export const textArbitrary: fc.Arbitrary<Uint8Array> = fc
   .tuple(
-    fc.array(fc.oneof(slices, letters, runs), { minLength: 1, maxLength: 3 }),
+    fc.array(fc.oneof(slices, alphabet, runs), { minLength: 1, maxLength: 3 }),
     fc.array(fc.tuple(fc.nat(300), fc.constantFrom(...BAD)), { maxLength: 3 }),
     fc.boolean(),
   )
   .map(([parts, bad, isBad]) => {
     let text = Buffer.concat(parts);
     for (const [at, bytes] of isBad ? bad : []) {
-      const place = at % (text.length + 1);
-      text = Buffer.concat([text.subarray(0, place), Buffer.from(bytes), text.subarray(place)]);
+      const position = at % (text.length + 1);
+      text = Buffer.concat([
+        text.subarray(0, position),
+        Buffer.from(bytes),
+        text.subarray(position),
+      ]);
     }
     return Uint8Array.from(text);
   });

@@ -133,11 +133,11 @@ export async function engineTarget(): Promise<Target> {
       for (const text of texts) {
         const { valid, offsets } = rewrite(text);
         const found = matchesOf(twin, valid);
-        const wanted = found.map(({ start, end }) => [offsets[start], offsets[end]]);
+        const expected = found.map(({ start, end }) => [offsets[start], offsets[end]]);
         engine.setText(text, text.length % 3);
-        assert.deepEqual(engine.find(), wanted, 'find');
-        assert.equal(engine.count(), wanted.length, 'count');
-        assert.deepEqual(engine.simulate(), wanted, 'simulate');
+        assert.deepEqual(engine.find(), expected, 'find');
+        assert.equal(engine.count(), expected.length, 'count');
+        assert.deepEqual(engine.simulate(), expected, 'simulate');
         assert.equal(engine.test(), matchesAnywhere(twin, valid), 'test');
         for (const { start, end, from } of found) {
           assert.equal(startOf(twin, valid, from, end), start, 'backwards');

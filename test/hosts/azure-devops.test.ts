@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type StandInReply } from './servers.ts';
 
 interface Repository {
   readonly id: string;
@@ -26,12 +26,12 @@ interface World {
 
 const BASIC = `Basic ${Buffer.from(`:${TOKEN}`).toString('base64')}`;
 
-function answer(requested: Requested, world: World): WebhookChange {
+function answer(requested: Requested, world: World): StandInReply {
   // Not a refusal: a page for people.
   if (requested.headers.authorization !== BASIC)
     return { status: 203, body: '<html>Sign In</html>', headers: { 'content-type': 'text/html' } };
-  const [place = '', what = ''] = requested.path.split('/_apis/').map(decodeURIComponent);
-  const names = place.split('/').filter((name) => name !== '' && name !== 'tfs');
+  const [prefix = '', what = ''] = requested.path.split('/_apis/').map(decodeURIComponent);
+  const names = prefix.split('/').filter((name) => name !== '' && name !== 'tfs');
   if (what === 'profile/profiles/me')
     return { body: { id: 'me', displayName: 'Ann', emailAddress: 'ann@example.com' } };
   if (what === 'connectionData')
@@ -43,14 +43,14 @@ function answer(requested: Requested, world: World): WebhookChange {
   const own = world.repositories.filter(({ path }) => path.startsWith(`${names.join('/')}/`));
   const [, , slug] = what.split('/');
   const one = own.find(({ path }) => path.split('/')[2] === slug);
-  if (slug !== undefined && one !== undefined) return { body: shownOf(one, requested) };
+  if (slug !== undefined && one !== undefined) return { body: jsonOf(one, requested) };
   if (slug !== undefined || (own.length === 0 && names[0] !== 'empty'))
     return {
       status: 404,
       body: { $id: '1', message: `TF200016: ${names.at(-1)} does not exist.`, errorCode: 0 },
     };
   return {
-    body: { count: own.length, value: own.map((one) => shownOf(one, requested)) },
+    body: { count: own.length, value: own.map((one) => jsonOf(one, requested)) },
   };
 }
 
@@ -58,7 +58,7 @@ function orgsOf({ repositories }: World): string[] {
   return [...new Set(repositories.map(({ path }) => path.split('/')[0]!))];
 }
 
-function accounts(requested: Requested, world: World): WebhookChange {
+function accounts(requested: Requested, world: World): StandInReply {
   assert.equal(requested.query.get('memberId'), 'me');
   const value = orgsOf(world).map((accountName) => ({
     accountId: `id-${accountName}`,
@@ -69,7 +69,7 @@ function accounts(requested: Requested, world: World): WebhookChange {
   return { body: { count: value.length, value } };
 }
 
-function collections(requested: Requested, world: World): WebhookChange {
+function collections(requested: Requested, world: World): StandInReply {
   const skipped = Number(requested.query.get('$skip') ?? 0);
   const count = Number(requested.query.get('$top') ?? 100);
   const all = world.collections ?? orgsOf(world);
@@ -79,7 +79,7 @@ function collections(requested: Requested, world: World): WebhookChange {
   return { body: { count: value.length, value } };
 }
 
-function shownOf(repository: Repository, requested: Requested): object {
+function jsonOf(repository: Repository, requested: Requested): object {
   const {
     id,
     path,
@@ -188,7 +188,7 @@ const WORLD: World = {
 
 test('azure devops: organizations, projects, repositories, or everything', async (t) => {
   const everything = ['a/x/one', 'a/x/two', 'a/y/three', 'b/z/four'];
-  for (const [settings, left] of [
+  for (const [settings, expected] of [
     [{}, everything],
     [{ deploymentType: 'server' }, everything],
     [{ deploymentType: 'server', useTfsPath: true }, everything],
@@ -200,7 +200,7 @@ test('azure devops: organizations, projects, repositories, or everything', async
     const { host, server } = await start(t, WORLD, settings);
     const { repos, issues } = await listAll(host);
     assert.deepEqual(issues, []);
-    assert.deepEqual(pathsOf({ repos }), left, JSON.stringify(settings));
+    assert.deepEqual(pathsOf({ repos }), expected, JSON.stringify(settings));
     const isBelowTfs = 'useTfsPath' in settings;
     for (const { path } of server.requested)
       assert.equal(path.startsWith('/tfs/'), isBelowTfs, path);

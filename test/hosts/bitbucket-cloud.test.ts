@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, pathsOf, testListing, TOKEN, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type StandInReply } from './servers.ts';
 
 interface Repository {
   readonly uuid: string;
@@ -25,7 +25,7 @@ interface World {
 function answer(
   requested: Requested,
   { repositories, workspaces = ['full', 'other'] }: World,
-): WebhookChange {
+): StandInReply {
   const [, version, area, workspace = '', slug] = requested.path.split('/').map(decodeURIComponent);
   assert.equal(version, '2.0');
   if (area === 'user' && workspace === '')
@@ -34,17 +34,17 @@ function answer(
   const own = repositories.filter((one) => one.full_name.startsWith(`${workspace}/`));
   const one = own.find((one) => one.full_name === `${workspace}/${slug}`);
   if (one !== undefined)
-    return { body: picked({ values: [shownOf(one)] }, requested, 'values.').values[0] };
+    return { body: picked({ values: [jsonOf(one)] }, requested, 'values.').values[0] };
   const error = { type: 'error', error: { message: `Workspace ${workspace} not found` } };
   if (slug !== undefined || !workspaces.includes(workspace)) return { status: 404, body: error };
   const key = /^project\.key="(.*)"$/.exec(requested.query.get('q') ?? '')?.[1];
-  const all = own.filter((one) => key === undefined || one.key === key).map(shownOf);
+  const all = own.filter((one) => key === undefined || one.key === key).map(jsonOf);
   return {
     body: picked({ ...paged(requested, all), size: all.length }, requested, ''),
   };
 }
 
-function workspacePage(requested: Requested, slugs: readonly string[]): WebhookChange {
+function workspacePage(requested: Requested, slugs: readonly string[]): StandInReply {
   const all = slugs.map((slug) => {
     const workspace = { type: 'workspace_base', uuid: `{${slug}}`, slug };
     return { type: 'workspace_access', administrator: false, workspace };
@@ -82,7 +82,7 @@ function picked(
   return { ...outer, values };
 }
 
-function shownOf({ key = 'KEY', ...repository }: Repository) {
+function jsonOf({ key = 'KEY', ...repository }: Repository) {
   const { full_name: name } = repository;
   return {
     type: 'repository',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type StandInReply } from './servers.ts';
 
 interface Repository {
   readonly id: number;
@@ -22,7 +22,7 @@ interface World {
 /** As many repositories as a page has at most. */
 const LIMIT = 1000;
 
-function answer(requested: Requested, { repositories }: World): WebhookChange {
+function answer(requested: Requested, { repositories }: World): StandInReply {
   const found = /^\/rest\/api\/1\.0(?:\/projects\/([^/]+))?\/repos(?:\/([^/]+))?$/.exec(
     requested.path,
   );
@@ -30,7 +30,7 @@ function answer(requested: Requested, { repositories }: World): WebhookChange {
   const [key, slug] = [found![1], found![2]].map((text) => text && decodeURIComponent(text));
   const own = repositories.filter(({ path }) => key === undefined || path.startsWith(`${key}/`));
   const one = own.find(({ path }) => path === `${key}/${slug}`);
-  if (one !== undefined) return { body: shownOf(one) };
+  if (one !== undefined) return { body: jsonOf(one) };
   const message = `Project ${key} does not exist.`;
   const isThere = key === undefined || key === 'EMPTY' || own.length > 0;
   if (slug !== undefined || !isThere)
@@ -44,13 +44,13 @@ function answer(requested: Requested, { repositories }: World): WebhookChange {
   );
   const start = Number(requested.query.get('start') ?? 0);
   const limit = Math.min(LIMIT, Number(requested.query.get('limit') ?? 25));
-  const values = all.slice(start, start + limit).map(shownOf);
+  const values = all.slice(start, start + limit).map(jsonOf);
   const isLastPage = start + limit >= all.length;
   const next = isLastPage ? { nextPageStart: null } : { nextPageStart: start + limit };
   return { body: { size: values.length, limit, isLastPage, values, start, ...next } };
 }
 
-function shownOf(repository: Repository) {
+function jsonOf(repository: Repository) {
   const { id, path, archived = false, origin, isProjectPublic = false } = repository;
   const [key = '', slug = ''] = path.split('/');
   const type = key.startsWith('~') ? 'PERSONAL' : 'NORMAL';
@@ -169,14 +169,14 @@ test('bitbucket server: everything, archived too; what is excluded', async (t) =
       { id: 4, path: 'B/d' },
     ],
   };
-  for (const [exclude, left] of [
+  for (const [exclude, expected] of [
     [{}, ['A/a', 'A/b', 'B/c', 'B/d']],
     [{ archived: true }, ['A/b', 'B/c', 'B/d']],
     [{ forks: true, repos: ['B/d'] }, ['A/a', 'B/c']],
   ] as const) {
     const { host } = await start(t, world, { all: true, exclude });
     const { repos } = await listAll(host);
-    assert.deepEqual(pathsOf({ repos }), left);
+    assert.deepEqual(pathsOf({ repos }), expected);
     assert.equal(repos.find(({ path }) => path === 'B/c')?.visibility, 'public');
   }
 });

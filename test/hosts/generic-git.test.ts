@@ -97,17 +97,20 @@ test('the credential: the name beside the token, that in the address, or any', a
 test('git is asked whether it is there, and lets in who knows the password', async (t) => {
   const login = 'ann:secret-word';
   const server = await GitServer.start(t, { root: makeRepository(t), login });
-  const ask = async (name: string, word: string): Promise<string> => {
+  const messageOf = async (name: string, word: string): Promise<string> => {
     const settings = { url: `${server.url}/owner/${name}`, user: 'ann', token: { env: 'TOKEN' } };
     return (await open(t, settings, { TOKEN: word })).probe(SIGNAL);
   };
-  assert.equal(await ask('name.git', 'secret-word'), 'git over http');
-  await assert.rejects(ask('name.git', 'wrong-word'), (error: Error) => {
+  assert.equal(await messageOf('name.git', 'secret-word'), 'git over http');
+  await assert.rejects(messageOf('name.git', 'wrong-word'), (error: Error) => {
     assert.match(error.message, /GET \/owner\/name\.git\/info\/refs: the credential is refused/);
     assert.doesNotMatch(error.message, /wrong-word/);
     return true;
   });
-  await assert.rejects(ask('other.git', 'secret-word'), /owner\/other\.git\/info\/refs: not found/);
+  await assert.rejects(
+    messageOf('other.git', 'secret-word'),
+    /owner\/other\.git\/info\/refs: not found/,
+  );
   const page = await startServer(t, () => ({ body: '<html>Welcome</html>' }));
   const elsewhere = await open(t, { url: `${page.url}/a/b` });
   await assert.rejects(

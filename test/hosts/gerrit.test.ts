@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { openForTest, testListing, TOKEN, pathsOf, issuesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type StandInReply } from './servers.ts';
 
 interface Project {
   readonly name: string;
@@ -16,23 +16,23 @@ interface Project {
 const BASIC = `Basic ${Buffer.from(`ann:${TOKEN}`).toString('base64')}`;
 
 /** What Gerrit puts before its JSON, so that no script of another page can read it. */
-function guarded(value: unknown): WebhookChange {
+function guarded(value: unknown): StandInReply {
   const headers = { 'content-type': 'application/json; charset=UTF-8' };
   return { body: `)]}'\n${JSON.stringify(value)}`, headers };
 }
 
-function answer(requested: Requested, projects: readonly Project[]): WebhookChange {
-  const isKnown = requested.path.startsWith('/a/');
-  if (isKnown && requested.headers.authorization !== BASIC)
+function answer(requested: Requested, projects: readonly Project[]): StandInReply {
+  const isSignedIn = requested.path.startsWith('/a/');
+  if (isSignedIn && requested.headers.authorization !== BASIC)
     return { status: 401, body: 'Unauthorized' };
-  const path = isKnown ? requested.path.slice(2) : requested.path;
+  const path = isSignedIn ? requested.path.slice(2) : requested.path;
   if (path === '/accounts/self') return guarded({ _account_id: 7, name: 'Ann', username: 'ann' });
   assert.equal(path, '/projects/');
   const { query } = requested;
   assert.equal(query.get('type') ?? 'CODE', 'CODE');
   const visible = projects
-    .filter(({ isForAll = true }) => isKnown || isForAll)
-    .filter(({ state }) => state !== 'HIDDEN' || (isKnown && query.has('all')))
+    .filter(({ isForAll = true }) => isSignedIn || isForAll)
+    .filter(({ state }) => state !== 'HIDDEN' || (isSignedIn && query.has('all')))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const skipped = Number(query.get('S') ?? 0);
   const count = Math.min(500, Number(query.get('n') ?? 500));
@@ -117,7 +117,7 @@ test('gerrit: what is said of a project, with credentials and without', async (t
 
 test('gerrit: which projects are wanted', async (t) => {
   const all = ['hidden', 'plugins/gitiles', 'plugins/old', 'secret', 'with space/ö'];
-  for (const [settings, left] of [
+  for (const [settings, expected] of [
     [credential, all],
     [{}, ['plugins/gitiles', 'plugins/old', 'with space/ö']],
     [
@@ -129,7 +129,7 @@ test('gerrit: which projects are wanted', async (t) => {
   ] as const) {
     const { host } = await start(t, PROJECTS, settings);
     const { repos } = await listAll(host);
-    assert.deepEqual(pathsOf({ repos }), left, JSON.stringify(settings));
+    assert.deepEqual(pathsOf({ repos }), expected, JSON.stringify(settings));
     for (const { path, isArchived } of repos) assert.equal(isArchived, path === 'plugins/old');
   }
   const { host, server } = await start(t, PROJECTS.slice(4), {});
@@ -148,9 +148,9 @@ test('gerrit: no credential, and a token without its user', async (t) => {
   assert.equal(await nobody.host.gitCredential({ path: 'x', cloneUrl: 'x' }, SIGNAL), undefined);
   assert.equal(await nobody.host.probe(SIGNAL), 'anonymous');
   const { host: half } = await start(t, PROJECTS, { token: credential.token });
-  for (const ask of [listAll(half), half.probe(SIGNAL)])
+  for (const request of [listAll(half), half.probe(SIGNAL)])
     await assert.rejects(
-      ask,
+      request,
       (error) => error instanceof HostError && /give `user`/.test(error.message),
     );
 });

@@ -3,7 +3,7 @@
 
 import type { TestContext } from 'node:test';
 import type { Organization, Repository, User } from 'gitea-js';
-import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type RunningServer, type StandInReply } from './servers.ts';
 
 export interface FakeGiteaRepository {
   readonly id: number;
@@ -27,7 +27,7 @@ export interface GiteaState {
   /** Whether it counts all that it has. */
   hasNoCount?: boolean;
   delayMs?: number;
-  instead?: (requested: Requested) => WebhookChange | undefined;
+  instead?: (requested: Requested) => StandInReply | undefined;
 }
 
 export interface GiteaServer extends RunningServer {
@@ -36,9 +36,9 @@ export interface GiteaServer extends RunningServer {
 
 export async function startGitea(
   t: Pick<TestContext, 'after'>,
-  given: Partial<GiteaState>,
+  changes: Partial<GiteaState>,
 ): Promise<GiteaServer> {
-  const state = giteaState(given);
+  const state = giteaState(changes);
   const server = await startServer(t, async (requested) => {
     if (state.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, state.delayMs));
@@ -47,38 +47,38 @@ export async function startGitea(
   return { ...server, state };
 }
 
-export function giteaState(given: Partial<GiteaState>): GiteaState {
+export function giteaState(state: Partial<GiteaState>): GiteaState {
   return {
     repositories: [],
     orgs: { acme: 101 },
     users: { ann: 1, bob: 2 },
     visibility: {},
     token: 'the-token',
-    ...given,
+    ...state,
   };
 }
 
-export function giteaRefusal(status: number, message: string): WebhookChange {
+export function giteaRefusal(status: number, message: string): StandInReply {
   return { status, body: { message, url: 'https://gitea.example/api/swagger' } };
 }
 
 /** Answers as Gitea does. */
-export function answerAsGitea(requested: Requested, state: GiteaState): WebhookChange {
+export function answerAsGitea(requested: Requested, state: GiteaState): StandInReply {
   const url = `http://${requested.headers.host}`;
   const { authorization } = requested.headers;
-  const isKnown = authorization === `token ${state.token}`;
-  if (authorization !== undefined && !isKnown)
+  const isSignedIn = authorization === `token ${state.token}`;
+  if (authorization !== undefined && !isSignedIn)
     return giteaRefusal(401, 'user does not exist [uid: 0, name: ]');
-  if (state.isClosed && !isKnown)
+  if (state.isClosed && !isSignedIn)
     return giteaRefusal(403, 'Only signed in user is allowed to call APIs.');
   const [, , version, kind, ...names] = requested.path.split('/').map(decodeURIComponent);
   if (version !== 'v1') return { status: 404, body: '404 page not found\n' };
-  const own = state.repositories.filter(({ isPrivate }) => isKnown || isPrivate !== true);
+  const own = state.repositories.filter(({ isPrivate }) => isSignedIn || isPrivate !== true);
   switch (kind) {
     case 'version':
       return { body: { version: '1.23.1' } };
     case 'user':
-      return isKnown ? { body: userOf('ann', 1) } : giteaRefusal(401, 'token is required');
+      return isSignedIn ? { body: userOf('ann', 1) } : giteaRefusal(401, 'token is required');
     case 'orgs':
       return ownerOf(state.orgs, names[0]!, orgOf);
     case 'users':
@@ -96,7 +96,7 @@ function ownerOf(
   owners: Readonly<Record<string, number>>,
   name: string,
   shape: (name: string, id: number) => object,
-): WebhookChange {
+): StandInReply {
   const id = owners[name.toLowerCase()];
   return id === undefined
     ? giteaRefusal(404, 'user redirect does not exist')
@@ -108,7 +108,7 @@ function one(
   own: readonly FakeGiteaRepository[],
   names: readonly string[],
   url: string,
-): WebhookChange {
+): StandInReply {
   const found = own.find(({ path }) => path.toLowerCase() === names.join('/').toLowerCase());
   if (found === undefined) return giteaRefusal(404, "The target couldn't be found.");
   return { body: shapeOf(state, found, url) };
@@ -120,7 +120,7 @@ function search(
   { query }: Requested,
   own: readonly FakeGiteaRepository[],
   url: string,
-): WebhookChange {
+): StandInReply {
   const uid = Number(query.get('uid') ?? 0);
   const owners = { ...state.orgs, ...state.users };
   const ofOwner = own.filter(({ path }) => uid === 0 || owners[path.split('/')[0]!] === uid);

@@ -124,7 +124,7 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
     ],
   };
   const settings = { orgs: Object.keys(orgs), ...SIGNED };
-  const seen = async (isClosed: boolean): Promise<string[]> => {
+  const listedNames = async (isClosed: boolean): Promise<string[]> => {
     const { host, server } = await open(t, { ...state, isClosed }, settings);
     const url = { url: server.url };
     const { host: alone } = await openedHost(
@@ -142,8 +142,20 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
     await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
     return visibilitiesOf({ repos });
   };
-  assert.deepEqual(await seen(false), ['public', 'private', 'private', 'internal', 'private']);
-  assert.deepEqual(await seen(true), ['internal', 'private', 'private', 'internal', 'private']);
+  assert.deepEqual(await listedNames(false), [
+    'public',
+    'private',
+    'private',
+    'internal',
+    'private',
+  ]);
+  assert.deepEqual(await listedNames(true), [
+    'internal',
+    'private',
+    'private',
+    'internal',
+    'private',
+  ]);
 });
 
 test('where those who do not sign in have asked too often nobody knows what they see, and it is told once', async (t) => {

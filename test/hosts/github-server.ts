@@ -4,7 +4,7 @@
 import { createVerify } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { components } from '@octokit/openapi-types';
-import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type RunningServer, type StandInReply } from './servers.ts';
 
 type Schemas = components['schemas'];
 
@@ -54,7 +54,7 @@ export interface GithubState {
   hasNoLastLink?: boolean;
   delayMs?: number;
   /** What is answered instead. */
-  instead?: (requested: Requested) => WebhookChange | undefined;
+  instead?: (requested: Requested) => StandInReply | undefined;
 }
 
 export interface GithubServer extends RunningServer {
@@ -65,9 +65,9 @@ const PREFIX = '/api/v3';
 
 export async function startGithub(
   t: Pick<TestContext, 'after'>,
-  given: Partial<GithubState>,
+  changes: Partial<GithubState>,
 ): Promise<GithubServer> {
-  const state = githubState(given);
+  const state = githubState(changes);
   const server = await startServer(t, async (requested) => {
     if (state.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, state.delayMs));
@@ -78,18 +78,18 @@ export async function startGithub(
   return { ...server, state };
 }
 
-export function githubState(given: Partial<GithubState>): GithubState {
+export function githubState(changes: Partial<GithubState>): GithubState {
   return {
     repositories: [],
     orgs: ['acme'],
     users: ['ann', 'bob'],
     tokens: new Map([['the-token', 'ann']]),
-    ...given,
+    ...changes,
   };
 }
 
 /** Answers as GitHub does. */
-export function answerAsGithub(requested: Requested, state: GithubState): WebhookChange {
+export function answerAsGithub(requested: Requested, state: GithubState): StandInReply {
   return new Answering(state, `http://${requested.headers.host}${PREFIX}`, requested).answer();
 }
 
@@ -97,7 +97,7 @@ export function refusal(
   status: number,
   message: string,
   headers: Record<string, string> = {},
-): WebhookChange {
+): StandInReply {
   const body = {
     message,
     documentation_url: 'https://docs.github.com/rest',
@@ -124,7 +124,7 @@ class Answering {
     this.#caller = this.#callerOf(requested.headers.authorization);
   }
 
-  answer(): WebhookChange {
+  answer(): StandInReply {
     if (this.#caller === null) return BAD_CREDENTIALS;
     const { method, path } = this.#requested;
     const parts = path.slice(PREFIX.length + 1).split('/');
@@ -165,7 +165,7 @@ class Answering {
     const installation = Object.values(this.#state.app?.installations ?? {}).find(
       ({ id }) => token === `installation-${id}`,
     );
-    if (installation !== undefined) return { given: installation.repositories };
+    if (installation !== undefined) return { repositoryIds: installation.repositories };
     return this.#isApp(token) ? { isApp: true } : null;
   }
 
@@ -183,10 +183,12 @@ class Answering {
 
   #sees({ id, visibility = 'private' }: FakeRepository): boolean {
     if (visibility === 'public') return true;
-    return this.#caller?.login !== undefined || (this.#caller?.given?.includes(id) ?? false);
+    return (
+      this.#caller?.login !== undefined || (this.#caller?.repositoryIds?.includes(id) ?? false)
+    );
   }
 
-  #app(parts: readonly string[]): WebhookChange {
+  #app(parts: readonly string[]): StandInReply {
     if (this.#caller?.isApp !== true) return refusal(401, 'A JSON web token could not be decoded');
     const { app } = this.#state;
     const all = Object.entries(app?.installations ?? {});
@@ -204,7 +206,7 @@ class Answering {
     return { status: 201, body };
   }
 
-  #user(parts: readonly string[]): WebhookChange {
+  #user(parts: readonly string[]): StandInReply {
     const login = this.#caller?.login;
     if (login === undefined) return refusal(401, 'Requires authentication');
     if (login === '') return refusal(403, 'Resource not accessible by integration');
@@ -217,7 +219,7 @@ class Answering {
     owners: readonly string[],
     owner: string,
     isVisible: (one: FakeRepository) => boolean,
-  ): WebhookChange {
+  ): StandInReply {
     if (!owners.includes(owner.toLowerCase())) return NOT_FOUND;
     const own = this.#state.repositories.filter(({ path }) =>
       path.toLowerCase().startsWith(`${owner.toLowerCase()}/`),
@@ -226,16 +228,16 @@ class Answering {
     return this.#page(displayed, (one) => this.#shape(one));
   }
 
-  #ofInstallation(): WebhookChange {
-    const given = this.#caller?.given;
-    if (given === undefined)
+  #ofInstallation(): StandInReply {
+    const repositoryIds = this.#caller?.repositoryIds;
+    if (repositoryIds === undefined)
       return refusal(403, 'You must authenticate with an installation access token');
-    const own = this.#state.repositories.filter(({ id }) => given.includes(id));
+    const own = this.#state.repositories.filter(({ id }) => repositoryIds.includes(id));
     const { body, ...reported } = this.#page(own, (one) => this.#shape(one));
     return { ...reported, body: { total_count: own.length, repositories: body } };
   }
 
-  #repository([, owner = '', name = '', what]: readonly string[]): WebhookChange {
+  #repository([, owner = '', name = '', what]: readonly string[]): StandInReply {
     const path = `${owner}/${name}`.toLowerCase();
     const moved = this.#state.repositories.find(
       ({ formerPath }) => formerPath?.toLowerCase() === path,
@@ -248,11 +250,11 @@ class Answering {
     return what === 'collaborators' ? this.#collaborators(found) : this.#found(found);
   }
 
-  #found(found: FakeRepository | undefined): WebhookChange {
+  #found(found: FakeRepository | undefined): StandInReply {
     return found !== undefined && this.#sees(found) ? { body: this.#shape(found) } : NOT_FOUND;
   }
 
-  #collaborators(found: FakeRepository | undefined): WebhookChange {
+  #collaborators(found: FakeRepository | undefined): StandInReply {
     if (found === undefined || !this.#sees(found)) return NOT_FOUND;
     const isAll = this.#requested.query.get('affiliation') === 'all';
     const others = { triage: false, push: false, maintain: false, admin: false };
@@ -265,7 +267,7 @@ class Answering {
   }
 
   /** The page that is asked for, with links to others. */
-  #page<Item>(all: readonly Item[], shape: (item: Item) => object): WebhookChange {
+  #page<Item>(all: readonly Item[], shape: (item: Item) => object): StandInReply {
     const { query, path } = this.#requested;
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);
     const page = Number(query.get('page') ?? 1);
@@ -313,7 +315,7 @@ class Answering {
 
 interface Caller {
   readonly login?: string;
-  readonly given?: readonly number[];
+  readonly repositoryIds?: readonly number[];
   readonly isApp?: boolean;
 }
 

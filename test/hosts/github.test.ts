@@ -80,8 +80,8 @@ async function open(
   options: Parameters<typeof openedHost>[2] = {},
 ): Promise<Opened> {
   const server = await startGithub(t, state);
-  const { token: given = token, ...others } = settings;
-  const credential = given === null ? {} : { token: given };
+  const { token: ownToken = token, ...others } = settings;
+  const credential = ownToken === null ? {} : { token: ownToken };
   const all = { type: 'github', url: server.url, ...credential, ...others };
   const opened = await openedHost(t, all, { env: ENV, ...options });
   return { ...opened, server };
@@ -345,7 +345,7 @@ test('a long pause that the host demands is shown while it lasts', async (t) => 
   const other = await open(t, { repositories: [], instead: long }, { orgs: ['acme'] });
   const listing = other.host.list(undefined, controller.signal)[Symbol.asyncIterator]().next();
   const { host: name } = new URL(other.server.url);
-  const pauseOf = (wanted: string) => hostPauses().find(({ host }) => host === wanted);
+  const pauseOf = (name: string) => hostPauses().find(({ host }) => host === name);
   while (pauseOf(name) === undefined) await nextTimeSlice();
   assert.ok(Math.abs(pauseOf(name)!.until - before - 600_000) < 60_000);
   controller.abort(new Error('stopped'));

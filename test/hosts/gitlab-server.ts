@@ -1,7 +1,7 @@
 // A stand-in for GitLab: projects, groups, users and members in the shapes of its REST API (reference: Projects, Groups, Users
 // and Members API of GitLab 18), with its paging and its order, for callers with and without a token.
 
-import type { Requested, WebhookChange } from './servers.ts';
+import type { Requested, StandInReply } from './servers.ts';
 
 export interface GitLabProject {
   readonly id: number;
@@ -37,12 +37,12 @@ export interface GitLabWorld {
 }
 
 /** Answers as GitLab does. */
-export function answerAsGitLab(requested: Requested, world: GitLabWorld): WebhookChange {
+export function answerAsGitLab(requested: Requested, world: GitLabWorld): StandInReply {
   const { authorization } = requested.headers;
   if (authorization !== undefined && authorization !== `Bearer ${world.token}`)
     return { status: 401, body: { message: '401 Unauthorized' } };
-  const isKnown = authorization !== undefined;
-  const visible = world.projects.filter(({ visibility }) => isKnown || visibility === 'public');
+  const isSignedIn = authorization !== undefined;
+  const visible = world.projects.filter(({ visibility }) => isSignedIn || visibility === 'public');
   const [, area, id = '', ...rest] = requested.path
     .replace('/api/v4', '')
     .split('/')
@@ -53,13 +53,13 @@ export function answerAsGitLab(requested: Requested, world: GitLabWorld): Webhoo
     return path === owner || (isDeep && path.startsWith(`${owner}/`));
   };
   if (area === 'user')
-    return isKnown ? { body: { id: 1, username: 'bot', state: 'active' } } : NOBODY;
+    return isSignedIn ? { body: { id: 1, username: 'bot', state: 'active' } } : NOBODY;
   if (area === 'groups' && world.groups.includes(id))
-    return pageOf(requested, visible.filter(below(id)), isKnown);
+    return pageOf(requested, visible.filter(below(id)), isSignedIn);
   if (area === 'users' && rest.length > 0 && world.users.includes(id))
-    return pageOf(requested, visible.filter(below(id)), isKnown);
+    return pageOf(requested, visible.filter(below(id)), isSignedIn);
   if (area === 'users' && rest.length === 0) return userAnswer(Number(id), world);
-  if (area === 'projects' && id === '') return pageOf(requested, visible, isKnown);
+  if (area === 'projects' && id === '') return pageOf(requested, visible, isSignedIn);
   if (area === 'projects' && rest.join('/') === 'members/all') return memberPage(requested, world);
   const one = visible.find(
     ({ id: number, path_with_namespace: path }) =>
@@ -70,13 +70,13 @@ export function answerAsGitLab(requested: Requested, world: GitLabWorld): Webhoo
     : { body: fullOf(one) };
 }
 
-const NOBODY: WebhookChange = { status: 401, body: { message: '401 Unauthorized' } };
+const NOBODY: StandInReply = { status: 401, body: { message: '401 Unauthorized' } };
 
 function pageOf(
   requested: Requested,
   projects: readonly GitLabProject[],
-  isKnown: boolean,
-): WebhookChange {
+  isSignedIn: boolean,
+): StandInReply {
   const { query } = requested;
   const after = Number(query.get('id_after') ?? 0);
   const archived = query.get('archived');
@@ -84,7 +84,7 @@ function pageOf(
     .filter((project) => project.id > after)
     .filter((project) => archived === null || String(project.archived) === archived)
     .sort((a, b) => (query.get('order_by') === 'id' ? 1 : -1) * (a.id - b.id));
-  return paged(requested, all, (some) => some.map(isKnown ? fullOf : simpleOf));
+  return paged(requested, all, (some) => some.map(isSignedIn ? fullOf : simpleOf));
 }
 
 /** By number, 20 to a page unless asked for more, 100 at most. */
@@ -92,7 +92,7 @@ function paged<Item>(
   requested: Requested,
   all: readonly Item[],
   displayed: (some: Item[]) => unknown,
-): WebhookChange {
+): StandInReply {
   const page = Number(requested.query.get('page') ?? 1);
   const size = Math.min(100, Number(requested.query.get('per_page') ?? 20));
   const hasNext = page * size < all.length;
@@ -148,7 +148,7 @@ function fullOf(project: GitLabProject) {
   };
 }
 
-function memberPage(requested: Requested, { members = [] }: GitLabWorld): WebhookChange {
+function memberPage(requested: Requested, { members = [] }: GitLabWorld): StandInReply {
   return paged(requested, members, (some) =>
     some.map(({ id, state, access_level }) => ({
       id,
@@ -161,7 +161,7 @@ function memberPage(requested: Requested, { members = [] }: GitLabWorld): Webhoo
 }
 
 /** Addresses are for administrators. */
-function userAnswer(id: number, { members = [], isAdmin = false }: GitLabWorld): WebhookChange {
+function userAnswer(id: number, { members = [], isAdmin = false }: GitLabWorld): StandInReply {
   const member = members.find((one) => one.id === id);
   if (member === undefined) return { status: 404, body: { message: '404 User Not Found' } };
   const { email, confirmed_at, state } = member;

@@ -230,7 +230,7 @@ test('gitlab: what is excluded, and which topics are asked for', async (t) => {
       projectOf(5, 'full/sub/e', { topics: ['rust-lang', 'x'] }),
     ],
   };
-  for (const [exclude, topics, left] of EXCLUDED) {
+  for (const [exclude, topics, expected] of EXCLUDED) {
     const { host } = await start(t, world, {
       token,
       groups: ['full'],
@@ -239,7 +239,7 @@ test('gitlab: what is excluded, and which topics are asked for', async (t) => {
       exclude,
     });
     const ids = (await listAll(host)).repos.map(({ hostId }) => Number(hostId));
-    assert.deepEqual(new Set(ids), new Set(left), JSON.stringify({ exclude, topics }));
+    assert.deepEqual(new Set(ids), new Set(expected), JSON.stringify({ exclude, topics }));
   }
 });
 

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
 import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
-import { startServer, type Requested, type RunningServer, type WebhookChange } from './servers.ts';
+import { startServer, type Requested, type RunningServer, type StandInReply } from './servers.ts';
 
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
-export type Fault = (requested: Requested) => WebhookChange | undefined;
+export type Fault = (requested: Requested) => StandInReply | undefined;
 
 /** A stand-in for a kind of host. */
 export interface StandIn {
@@ -22,11 +22,11 @@ export interface StandIn {
   readonly otherTarget: string | undefined;
   readonly fullTarget: string;
   /** Answers as the host does. */
-  answer(requested: Requested, count: number): WebhookChange;
+  answer(requested: Requested, count: number): StandInReply;
   /** How many repositories the page of the first target skips; undefined: a request for something else. */
   skippedBy(requested: Requested): number | undefined;
   /** Answers with one repository alone, which has moved from the first target to the other one. */
-  readonly answerOne?: (requested: Requested, isMoved: boolean) => WebhookChange;
+  readonly answerOne?: (requested: Requested, isMoved: boolean) => StandInReply;
   /** A connection that names things that do not exist, and the issues: code, target, effect. */
   readonly missing?: readonly [settings: object, issues: readonly string[]];
   /** The user of git's credential, and who the probe says that the caller is; undefined: tested by kind of token. */
@@ -34,9 +34,9 @@ export interface StandIn {
   /** Numbered pages are read from the last on, so that none is missed. */
   readonly isFirstPageReadTwice?: boolean;
   /** A page without the count of all; undefined: pages tell no count. */
-  readonly uncounted?: (page: WebhookChange) => WebhookChange;
+  readonly uncounted?: (page: StandInReply) => StandInReply;
   /** A page of the first target that names a next one at another host; undefined: pages are not named by address. */
-  pageElsewhere?(url: string): WebhookChange;
+  pageElsewhere?(url: string): StandInReply;
 }
 
 export const TOKEN = 'secret-of-the-test';
@@ -217,7 +217,7 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
 }
 
 /** Where the credential goes; retries, pauses, TLS and proxies are the transport's (transport.test.ts). */
-function testWays({ standIn, start, isFirst }: Suite): void {
+function testTransport({ standIn, start, isFirst }: Suite): void {
   const { kind } = standIn;
 
   test(`${kind}: a redirect to another host is not followed, and gets no credential`, async (t) => {
@@ -283,7 +283,7 @@ export function testListing(standIn: StandIn): void {
   const suite: Suite = { standIn, manyCount, totalCount, start, isFirst };
   testWholeLists(suite);
   testIssues(suite);
-  testWays(suite);
+  testTransport(suite);
 
   if (pageSize !== undefined) testPages(suite, pageSize);
 }
@@ -318,11 +318,11 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
 
   const { uncounted } = standIn;
   for (const [counts, sent] of [
-    ['', (page: WebhookChange) => page] as const,
+    ['', (page: StandInReply) => page] as const,
     ...(uncounted === undefined ? [] : [[' without a count', uncounted] as const]),
   ])
     test(`${kind}: the same page for every number${counts} ends the target, which is incomplete`, async (t) => {
-      let first: WebhookChange | undefined;
+      let first: StandInReply | undefined;
       const { host, server } = await start(t, (requested) => {
         if (standIn.skippedBy(requested) === undefined) return undefined;
         return (first ??= sent(standIn.answer(requested, manyCount)));

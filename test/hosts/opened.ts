@@ -22,8 +22,8 @@ export async function openedHost(
 ): Promise<OpenedHost> {
   const { log, lines } = recordingLog();
   const limits = { retryMs: 1, ...options.limits };
-  const given = { log, env: {}, apps: [], ...options, limits };
-  const host = await openHost('test', connectionSchema.parse(settings), given);
+  const parts = { log, env: {}, apps: [], ...options, limits };
+  const host = await openHost('test', connectionSchema.parse(settings), parts);
   t.after(() => host.close());
   return { host, lines };
 }

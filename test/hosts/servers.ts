@@ -25,7 +25,7 @@ export interface Requested {
 }
 
 /** An answer: a value goes out as JSON, a text as it is. */
-export interface WebhookChange {
+export interface StandInReply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: unknown;
@@ -48,7 +48,7 @@ export interface Certificates {
 
 type Answering = (
   requested: Requested,
-) => WebhookChange | 'silence' | 'hang up' | Promise<WebhookChange | 'hang up'>;
+) => StandInReply | 'silence' | 'hang up' | Promise<StandInReply | 'hang up'>;
 
 export async function startServer(
   t: Pick<TestContext, 'after'>,

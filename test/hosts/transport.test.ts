@@ -17,7 +17,7 @@ import {
   recordingLog,
   startProxy,
   startServer,
-  type WebhookChange,
+  type StandInReply,
 } from './servers.ts';
 
 const TOKEN = 'ghp_0123456789abcdef';
@@ -36,7 +36,7 @@ function transportTo(
 }
 
 /** One of the answers after the other; the last one again and again. */
-function inTurn(...answers: WebhookChange[]): () => WebhookChange {
+function inOrder(...answers: StandInReply[]): () => StandInReply {
   let count = 0;
   return () => answers[Math.min(count++, answers.length - 1)]!;
 }
@@ -78,7 +78,7 @@ for (const status of [500, 502, 503, 504]) {
   test(`${status} is asked again, three times`, async (t) => {
     const server = await startServer(
       t,
-      inTurn({ status }, { status }, { status }, { body: 'here' }),
+      inOrder({ status }, { status }, { status }, { body: 'here' }),
     );
     const { fetch } = transportTo(t, server.url);
     assert.equal(await (await fetch(server.url)).text(), 'here');
@@ -162,7 +162,7 @@ test('what git waits for is told of the connections that have the repository, an
   const ending = new AbortController();
   const [one, other] = ['one.git', 'one.git-two.git'].map((name) => `${server.url}/acme/${name}`);
   const { signal } = ending;
-  const asking = assert.rejects(fetch(`${other!}/info/refs?service=git-upload-pack`, { signal }));
+  const fetching = assert.rejects(fetch(`${other!}/info/refs?service=git-upload-pack`, { signal }));
   while (awaitedByGit(() => [one!, other!]) === undefined) await sleep(5);
   assert.equal(awaitedByGit(() => [other!])?.what, 'GET /acme/one.git-two.git/info/refs');
   assert.equal(
@@ -170,7 +170,7 @@ test('what git waits for is told of the connections that have the repository, an
     undefined,
   );
   ending.abort();
-  await asking;
+  await fetching;
 });
 
 test('a host that says nothing is told of while it is waited for, and since when; one that answers is not', async (t) => {
@@ -187,7 +187,7 @@ test('a host that says nothing is told of while it is waited for, and since when
   // Neither before it was asked, nor when it was told of, 20 ms later.
   assert.ok(first.since >= startedAt - 5 && first.since <= Date.now() - 15, String(first.since));
   assert.match(awaitedSentence(first), /has not answered since 20.*waiting for GET \/orgs\/acme/);
-  for (let look = 0; look < 20; look++) {
+  for (let attempt = 0; attempt < 20; attempt++) {
     await sleep(3);
     const now = awaitedOf('acme');
     // On a machine that is busy it may have been given up meanwhile.
@@ -253,7 +253,7 @@ test('an aborted request ends with the reason of its signal: while it runs, wait
 });
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
-const LIMITED: Readonly<Record<string, () => WebhookChange>> = {
+const LIMITED: Readonly<Record<string, () => StandInReply>> = {
   'GitHub, primary': () => ({
     status: 403,
     headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS()) },
@@ -311,8 +311,11 @@ test('words of a secondary limit without a time count as a minute', async (t) =>
 });
 
 test('a host that asks for more time than there is is not waited for, and not asked again meanwhile', async (t) => {
-  for (const asks of ['86400', '1e999', '999999999999999999999', 'soon']) {
-    const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': asks } }));
+  for (const retryAfter of ['86400', '1e999', '999999999999999999999', 'soon']) {
+    const server = await startServer(t, () => ({
+      status: 429,
+      headers: { 'retry-after': retryAfter },
+    }));
     const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 30_000 } });
     await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
     await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
@@ -439,8 +442,8 @@ test('certificates of an own authority count where they are named, and are asked
   const certificates = makeCertificates(t);
   const server = await startServer(t, () => ({ body: 'here' }), certificates);
   const { caFile } = certificates;
-  const named = transportTo(t, server.url, { caFile });
-  assert.equal(await (await named.fetch(server.url)).text(), 'here');
+  const withCaFile = transportTo(t, server.url, { caFile });
+  assert.equal(await (await withCaFile.fetch(server.url)).text(), 'here');
   const extra = transportTo(t, server.url, { env: { NODE_EXTRA_CA_CERTS: caFile } });
   assert.equal(await (await extra.fetch(server.url)).text(), 'here');
   await assert.rejects(
@@ -490,14 +493,14 @@ test('a proxy is used for what its variable names, with its credential, and not 
   const secure = await startServer(t, () => ({ body: 'secure' }), certificates);
   const plain = await startServer(t, () => ({ body: 'plain' }));
   const proxy = await startProxy(t);
-  const ask = async (url: string, env: Record<string, string>): Promise<string> =>
+  const fetchText = async (url: string, env: Record<string, string>): Promise<string> =>
     (await transportTo(t, url, { caFile, env }).fetch(`${url}/a?b=c`, { headers: HEADERS })).text();
   const address = `http://name:word@${proxy.url}`;
   const both = { HTTP_PROXY: address, HTTPS_PROXY: address };
-  assert.equal(await ask(secure.url, both), 'secure');
-  assert.equal(await ask(plain.url, both), 'plain');
-  assert.equal(await ask(plain.url, { http_proxy: proxy.url }), 'plain');
-  assert.equal(await ask(secure.url, { ALL_PROXY: `http://${proxy.url}` }), 'secure');
+  assert.equal(await fetchText(secure.url, both), 'secure');
+  assert.equal(await fetchText(plain.url, both), 'plain');
+  assert.equal(await fetchText(plain.url, { http_proxy: proxy.url }), 'plain');
+  assert.equal(await fetchText(secure.url, { ALL_PROXY: `http://${proxy.url}` }), 'secure');
   const expected = [
     `CONNECT ${new URL(secure.url).host}`,
     `GET ${plain.url}/a?b=c`,
@@ -507,12 +510,12 @@ test('a proxy is used for what its variable names, with its credential, and not 
   assert.deepEqual(proxy.requested, expected);
   const basic = `Basic ${Buffer.from('name:word').toString('base64')}`;
   assert.deepEqual(proxy.credentials, [basic, basic, undefined, undefined]);
-  assert.equal(await ask(secure.url, { HTTP_PROXY: address }), 'secure');
+  assert.equal(await fetchText(secure.url, { HTTP_PROXY: address }), 'secure');
   for (const noProxy of ['127.0.0.1', '*', 'example.com, 127.0.0.1', 'example.com,127.0.0.0/8'])
-    assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
+    assert.equal(await fetchText(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
   assert.equal(proxy.requested.length, expected.length);
   for (const noProxy of ['10.0.0.0/8', '127.0.0.1/99', '::/0'])
-    assert.equal(await ask(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
+    assert.equal(await fetchText(secure.url, { ...both, NO_PROXY: noProxy }), 'secure');
   assert.equal(proxy.requested.length, expected.length + 3);
   for (const { requested } of [secure, plain])
     assert.ok(requested.every(({ headers }) => headers['proxy-authorization'] === undefined));

@@ -209,7 +209,7 @@ test('other events, and what has no form, are proven and tell of nothing', () =>
 });
 
 test('whoever says that not everybody may see a repository says so of any event', () => {
-  const seen = (
+  const visibilityOf = (
     headers: Record<string, string>,
     payload: string,
     more: object,
@@ -222,12 +222,15 @@ test('whoever says that not everybody may see a repository says so of any event'
     return read({ ...proof, ...headers }, body)?.change?.visibility;
   };
   const [onGithub, onGitea] = [{ 'x-github-event': 'repository' }, { 'x-gitea-event': 'push' }];
-  assert.equal(seen(onGithub, github, { private: true, visibility: 'internal' }), 'internal');
-  assert.equal(seen(onGithub, github, { private: true, visibility: 'private' }), 'private');
-  assert.equal(seen(onGithub, github, { private: false, visibility: 'public' }), undefined);
-  assert.equal(seen(onGithub, github, { private: 'yes', visibility: 7 }), undefined);
-  assert.equal(seen(onGitea, gitea, { private: true, internal: false }), 'private');
-  assert.equal(seen(onGitea, gitea, { private: false, internal: true }), 'internal');
+  assert.equal(
+    visibilityOf(onGithub, github, { private: true, visibility: 'internal' }),
+    'internal',
+  );
+  assert.equal(visibilityOf(onGithub, github, { private: true, visibility: 'private' }), 'private');
+  assert.equal(visibilityOf(onGithub, github, { private: false, visibility: 'public' }), undefined);
+  assert.equal(visibilityOf(onGithub, github, { private: 'yes', visibility: 7 }), undefined);
+  assert.equal(visibilityOf(onGitea, gitea, { private: true, internal: false }), 'private');
+  assert.equal(visibilityOf(onGitea, gitea, { private: false, internal: true }), 'internal');
   const onGitlab = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': SECRET };
   for (const [level, visibility] of [
     [0, 'private'],
@@ -235,13 +238,13 @@ test('whoever says that not everybody may see a repository says so of any event'
     [20, undefined],
   ] as const)
     assert.equal(
-      seen(onGitlab, gitlab('push'), { visibility_level: level }, 'project'),
+      visibilityOf(onGitlab, gitlab('push'), { visibility_level: level }, 'project'),
       visibility,
     );
   const onBitbucket = { 'x-event-key': 'repo:updated' };
-  assert.equal(seen(onBitbucket, bitbucketCloud, { is_private: true }), 'private');
-  assert.equal(seen(onBitbucket, bitbucketServer(), { public: false }), 'private');
-  assert.equal(seen(onBitbucket, bitbucketServer(), { public: true }), undefined);
+  assert.equal(visibilityOf(onBitbucket, bitbucketCloud, { is_private: true }), 'private');
+  assert.equal(visibilityOf(onBitbucket, bitbucketServer(), { public: false }), 'private');
+  assert.equal(visibilityOf(onBitbucket, bitbucketServer(), { public: true }), undefined);
 });
 
 const WRONG: Readonly<Record<string, Record<string, string>>> = {

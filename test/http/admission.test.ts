@@ -136,7 +136,7 @@ describe('admission', () => {
     const admission = admissionOf(1, 8);
     const release = await admission.acquire('x', never);
     const outcomes: string[] = [];
-    const ask = async (clientKey: string): Promise<void> => {
+    const request = async (clientKey: string): Promise<void> => {
       try {
         (await admission.acquire(clientKey, never)).release();
         outcomes.push(`${clientKey} ran`);
@@ -144,7 +144,7 @@ describe('admission', () => {
         outcomes.push(`${clientKey} refused`);
       }
     };
-    const requested = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
+    const requested = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(request);
     assert.equal(admission.waitingCount, 8);
     release.release();
     await Promise.all(requested);
@@ -220,9 +220,9 @@ describe('admission', () => {
     const search = new Played();
     first.attach(search);
     assert.equal(search.isPaused, true);
-    const turnOfFirst = first.whenRunning();
+    const firstRunning = first.whenRunning();
     second.release();
-    await turnOfFirst;
+    await firstRunning;
     assert.equal(search.isPaused, false);
     first.release();
   });

@@ -18,7 +18,7 @@ const UNKNOWN_SIZE_MAX = 65_536;
 /** A search of so many bytes. */
 const searchOf = (size: number): string => '{"query":"q","matches":1}'.padEnd(size);
 
-async function ask(world: World, path: string, body: string, headers = {}): Promise<string> {
+async function post(world: World, path: string, body: string, headers = {}): Promise<string> {
   const reply = await world.call({ method: 'POST', path, body, headers });
   const { errorCode } = reply.json() as { errorCode?: string };
   return `${reply.status} ${errorCode ?? ''}`.trim();
@@ -27,7 +27,7 @@ async function ask(world: World, path: string, body: string, headers = {}): Prom
 onBothAdapters('bodies', (kind) => {
   test('of a caller without a credential 64 KB are looked at', async () => {
     const world = await startWorld({ kind, env: OWNER_ENV });
-    const search = (body: string, headers = {}) => ask(world, '/api/search', body, headers);
+    const search = (body: string, headers = {}) => post(world, '/api/search', body, headers);
     assert.equal(await search('{'), '400 INVALID_REQUEST_BODY');
     assert.equal(await search('{'.padEnd(UNKNOWN_SIZE_MAX)), '400 INVALID_REQUEST_BODY');
     assert.equal(await search('{'.padEnd(UNKNOWN_SIZE_MAX + 1)), '401 NOT_AUTHENTICATED');
@@ -36,11 +36,11 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await search(searchOf(1_048_577)), '413 REQUEST_BODY_TOO_LARGE');
     assert.equal(await search(searchOf(1_048_576), WITH_KEY), '200');
     assert.equal(await search(searchOf(1_048_577), WITH_KEY), '413 REQUEST_BODY_TOO_LARGE');
-    const logIn = (size: number) => ask(world, '/api/auth/login', '{}'.padEnd(size));
+    const logIn = (size: number) => post(world, '/api/auth/login', '{}'.padEnd(size));
     assert.equal(await logIn(UNKNOWN_SIZE_MAX), '400 INVALID_REQUEST_BODY');
     assert.equal(await logIn(UNKNOWN_SIZE_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
     // Code hosts have no credential of ours: the endpoint has its own limit (API.md 13.6).
-    const deliver = (size: number) => ask(world, '/api/webhook', '{}'.padEnd(size));
+    const deliver = (size: number) => post(world, '/api/webhook', '{}'.padEnd(size));
     assert.equal(await deliver(DELIVERY_MAX), '202');
     assert.equal(await deliver(DELIVERY_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
   });
@@ -59,12 +59,12 @@ onBothAdapters('bodies', (kind) => {
     let reply = '';
     for (let i = 0; reply !== '503 SERVER_OVERLOADED'; i++) {
       assert.ok(i < 1000, 'the share is never full');
-      reply = await ask(world, '/api/webhook', 'x'.repeat(size));
+      reply = await post(world, '/api/webhook', 'x'.repeat(size));
     }
-    assert.equal(await ask(world, '/api/search', searchOf(UNKNOWN_SIZE_MAX)), '200');
+    assert.equal(await post(world, '/api/search', searchOf(UNKNOWN_SIZE_MAX)), '200');
     for (const wire of wires) wire.write('x');
     for (const wire of wires) assert.match(await wire.until('repositories'), /^HTTP\/1\.1 202 /);
-    assert.equal(await ask(world, '/api/webhook', 'x'.repeat(size)), '202');
+    assert.equal(await post(world, '/api/webhook', 'x'.repeat(size)), '202');
   });
 
   test('bodies share a budget with a share for each caller, and give it back', async () => {
@@ -78,7 +78,7 @@ onBothAdapters('bodies', (kind) => {
       wire.write(head);
       wire.write(searchOf(size - 1));
     }
-    const guest = () => ask(world, '/api/search', searchOf(size));
+    const guest = () => post(world, '/api/search', searchOf(size));
     let reply = '';
     for (let i = 0; reply !== '503 SERVER_OVERLOADED'; i++) {
       assert.ok(i < 1000, 'the budget is never full');
@@ -86,7 +86,7 @@ onBothAdapters('bodies', (kind) => {
     }
     const refused = await world.call({ method: 'POST', path: '/api/search', body: searchOf(size) });
     assert.equal(refused.headers['retry-after'], '1');
-    assert.equal(await ask(world, '/api/search', searchOf(size), WITH_KEY), '200');
+    assert.equal(await post(world, '/api/search', searchOf(size), WITH_KEY), '200');
     for (const wire of wires) wire.write(' ');
     for (const wire of wires) assert.match(await wire.until('"stats"'), /^HTTP\/1\.1 200 /);
     assert.equal(await guest(), '200');
@@ -164,8 +164,8 @@ test('a body that was given up takes no memory when it ends', async () => {
   const reservation = budget.tryTake('somebody', 0);
   const body = new BodyCollector(undefined);
   const reading = body.read({ sizeMax: 2 ** 30, reservation: reservation! });
-  const piece = new Uint8Array(1_000_000);
-  for (let count = 0; count < 300; count++) body.push(piece);
+  const chunk = new Uint8Array(1_000_000);
+  for (let count = 0; count < 300; count++) body.push(chunk);
   const before = process.memoryUsage().arrayBuffers;
   body.end();
   assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);

@@ -8,7 +8,7 @@ import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, ReleasablePermit } from '../../daemon/api/shapes/endpoint.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 import { closeWorlds, OWNER_KEY, eventually, gate } from './harness.ts';
-import { askInProcess } from './in-process.ts';
+import { sendInProcess } from './in-process.ts';
 import { mountEndpoints, type Mounted } from './mounted.ts';
 
 afterEach(closeWorlds);
@@ -43,7 +43,7 @@ function batch(call: (context: CallContext, index: number) => Promise<unknown>):
 }
 
 async function results(served: Mounted, headers = WITH_KEY) {
-  const reply = await askInProcess(served, { method: 'POST', path: '/batch', headers });
+  const reply = await sendInProcess(served, { method: 'POST', path: '/batch', headers });
   assert.equal(reply.status, 200);
   const names = Object.keys(reply.headers).filter((name) => /ratelimit|retry/.test(name));
   assert.deepEqual(names, [], 'no headers of limits');

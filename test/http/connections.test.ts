@@ -62,25 +62,25 @@ async function start() {
     },
     jobs: { index: (repoId) => Promise.resolve(`index ${repoId}`) },
   });
-  const ask = async (path: string, key?: string, body?: unknown, method = 'GET') => {
+  const send = async (path: string, key?: string, body?: unknown, method = 'GET') => {
     const headers = key === undefined ? {} : { 'X-Service-Api-Key': key };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await world.call({ method, path, headers, ...text });
     return { status: answer.status, json: answer.json() as unknown };
   };
-  return { requested, ask };
+  return { requested, send };
 }
 
 test('connections and sources together, with a repository that the caller sees, by name; repositories of one', async () => {
-  const { ask } = await start();
+  const { send } = await start();
   const source = { id: 4, name: 'd', connectionType: 'git' };
   const [z, b, hidden, fresh] = ['z', 'b', 'hidden', 'new'].map((name, index) => ({
     id: FIRST_ID + index,
     name,
     connectionType: 'github',
   }));
-  assert.deepEqual((await ask('/api/connections')).json, [b, source, z]);
-  assert.deepEqual((await ask('/api/connections', OWNER_KEY)).json, [
+  assert.deepEqual((await send('/api/connections')).json, [b, source, z]);
+  assert.deepEqual((await send('/api/connections', OWNER_KEY)).json, [
     b,
     source,
     hidden,
@@ -88,7 +88,7 @@ test('connections and sources together, with a repository that the caller sees, 
     { ...z, trouble: 'z is down' },
   ]);
   const names = async (id: number): Promise<unknown> => {
-    const { json } = await ask(`/api/repos?connectionId=${id}`);
+    const { json } = await send(`/api/repos?connectionId=${id}`);
     return (json as { repoName: string }[]).map(({ repoName }) => repoName);
   };
   assert.deepEqual(
@@ -98,10 +98,10 @@ test('connections and sources together, with a repository that the caller sees, 
 });
 
 test('how listings stand: hidden ids are never asked for, and who is no owner hears no names', async () => {
-  const { ask, requested } = await start();
+  const { send, requested } = await start();
   const connectionIds = [FIRST_ID + 2, FIRST_ID, 3, 4, FIRST_ID];
   const status = async (key?: string) =>
-    (await ask('/api/connection-sync-status', key, { connectionIds }, 'POST')).json as {
+    (await send('/api/connection-sync-status', key, { connectionIds }, 'POST')).json as {
       connections: { connectionId: number; syncedAt: string; latestJob: Record<string, unknown> }[];
     };
   const { connections } = await status();
@@ -120,8 +120,8 @@ test('how listings stand: hidden ids are never asked for, and who is no owner he
   assert.equal(JSON.stringify(connections).includes('readers'), false);
   assert.match(JSON.stringify(await status(OWNER_KEY)), /"readers":\{"count":12,"known":0\}/);
   assert.match(JSON.stringify(await status(OWNER_KEY)), /acme\/secret: not allowed.*issues/);
-  assert.equal((await ask('/api/connection-sync-counts')).status, 401);
-  assert.deepEqual((await ask('/api/connection-sync-counts', OWNER_KEY)).json, {
+  assert.equal((await send('/api/connection-sync-counts')).status, 401);
+  assert.deepEqual((await send('/api/connection-sync-counts', OWNER_KEY)).json, {
     firstTimeSyncingCount: 1,
     failedCount: 2,
     warningCount: 3,
@@ -129,9 +129,9 @@ test('how listings stand: hidden ids are never asked for, and who is no owner he
 });
 
 test('a listing is asked for by owners; a source is indexed; what is unknown is not there', async () => {
-  const { ask } = await start();
+  const { send } = await start();
   const trigger = (id: number, key?: string) =>
-    ask(`/api/connections/${id}/sync`, key, undefined, 'POST');
+    send(`/api/connections/${id}/sync`, key, undefined, 'POST');
   assert.equal((await trigger(FIRST_ID)).status, 401);
   assert.deepEqual(await trigger(FIRST_ID, OWNER_KEY), { status: 202, json: { jobId: 'job' } });
   assert.deepEqual((await trigger(4, OWNER_KEY)).json, { jobId: 'index 4' });

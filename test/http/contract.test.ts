@@ -175,7 +175,7 @@ onBothAdapters('HTTP contract', (kind) => {
       },
     });
     const leaving = new AbortController();
-    const left = world.call({
+    const aborted = world.call({
       ...searchWith({ query: 'slow', matches: 1 }),
       signal: leaving.signal,
     });
@@ -183,7 +183,7 @@ onBothAdapters('HTTP contract', (kind) => {
     assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
     assert.equal(signal.aborted, false);
     leaving.abort();
-    await assert.rejects(left);
+    await assert.rejects(aborted);
     await eventually(() => signal.aborted);
     await eventually(() => world.lines.some((line) => line['status'] === 499));
     assert.ok(!world.lines.some((line) => line['level'] === 'error'));

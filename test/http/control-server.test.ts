@@ -51,7 +51,7 @@ test('the operator needs no licence, has longer pages, and is nobody where an ac
   assert.equal(await statusOf('GET', '/api/ee/audit?perPage=5000'), 200);
   assert.equal(await statusOf('GET', '/api/ee/audit?perPage=5001'), 400);
   const target = '/below/api/ee/audit?perPage=101';
-  assert.equal((await world.ask('GET', target, world.ownerKey)).status, 403);
+  assert.equal((await world.send('GET', target, world.ownerKey)).status, 403);
   for (const one of ['/api/user/usage', '/api/user/applications'])
     assert.equal(await statusOf('GET', one), 401, one);
   assert.equal(await statusOf('GET', '/below/api/ee/users'), 404);
@@ -123,27 +123,27 @@ test('bodies are bounded, and others are served on', async () => {
 
 onBothAdapters('over TCP', (kind) => {
   test('nobody is the operator, whatever a request says of itself', async () => {
-    const { ask, ownerKey } = await startAccounts({ kind });
+    const { send, ownerKey } = await startAccounts({ kind });
     const headers = { [ACCOUNT_HEADER]: 'root' };
-    assert.equal((await ask('GET', '/api/status', ownerKey, undefined, headers)).status, 403);
-    assert.equal((await ask('GET', '/api/status', undefined, undefined, headers)).status, 401);
+    assert.equal((await send('GET', '/api/status', ownerKey, undefined, headers)).status, 403);
+    assert.equal((await send('GET', '/api/status', undefined, undefined, headers)).status, 401);
   });
 });
 
 test('a session names another user in vain: its keys are its own', async () => {
-  const { ask, signIn } = await startAccounts();
+  const { send, signIn } = await startAccounts();
   const [owner, member] = [await signIn('owner@example.com'), await signIn('member@example.com')];
   const path = '/api/user/api_keys';
-  const mine = await ask('POST', path, owner, { name: 'x', userId: 'member@example.com' });
+  const mine = await send('POST', path, owner, { name: 'x', userId: 'member@example.com' });
   assert.equal(mine.json()['email'], 'owner@example.com');
   const listOf = async (as: string) =>
-    (await ask('GET', `${path}?userId=member@example.com`, as)).json() as unknown as {
+    (await send('GET', `${path}?userId=member@example.com`, as)).json() as unknown as {
       id: string;
       email: string;
     }[];
   const keys = await listOf(owner);
   assert.ok(keys.length > 0 && keys.every(({ email }) => email === 'owner@example.com'));
   const [theirs] = await listOf(member);
-  assert.equal((await ask('DELETE', `${path}/${theirs!.id}`, owner)).code, 'API_KEY_NOT_FOUND');
+  assert.equal((await send('DELETE', `${path}/${theirs!.id}`, owner)).code, 'API_KEY_NOT_FOUND');
   assert.equal((await listOf(member)).length, 1);
 });

@@ -232,14 +232,15 @@ test('each repository has a connection of its own, seen by those who see the rep
       repo(5, 'B'),
     ],
   });
-  const ask = async (path: string, headers = {}) => (await world.call({ path, headers })).json();
+  const getJson = async (path: string, headers = {}) =>
+    (await world.call({ path, headers })).json();
   const [big, small] = ['B', 'b'].map((name, index) => ({
     id: [5, 7][index],
     name,
     connectionType: 'git',
   }));
-  assert.deepEqual(await ask('/api/connections'), [big, small]);
-  assert.deepEqual(await ask('/api/connections', { 'X-Service-Api-Key': OWNER_KEY }), [
+  assert.deepEqual(await getJson('/api/connections'), [big, small]);
+  assert.deepEqual(await getJson('/api/connections', { 'X-Service-Api-Key': OWNER_KEY }), [
     big,
     { id: 2, name: 'a', connectionType: 'git' },
     small,
@@ -391,23 +392,23 @@ test('source checks repo, path syntax, ref syntax in this order, then asks the r
     throw new ApiError('FILE_NOT_FOUND', 'File not found.');
   };
   const world = await startWorld({ repos: many, source: read });
-  const ask = (query: string) => world.call({ path: `/api/source?${query}` });
-  const nowhere = await ask('repo=none&path=../x&ref=-x');
+  const getSource = (query: string) => world.call({ path: `/api/source?${query}` });
+  const nowhere = await getSource('repo=none&path=../x&ref=-x');
   assertError(nowhere, 404, 'NOT_FOUND', /^Repository "none" not found\.$/);
-  const empty = await ask('repo=&path=x');
+  const empty = await getSource('repo=&path=x');
   assertError(empty, 404, 'NOT_FOUND', /^Repository "" not found\.$/);
   for (const path of ['..', '../x', 'a/../b', '%2Fx', 'a%00b', 'a/..']) {
-    assertError(await ask(`repo=host/r1&path=${path}&ref=-x`), 404, 'FILE_NOT_FOUND', /./);
+    assertError(await getSource(`repo=host/r1&path=${path}&ref=-x`), 404, 'FILE_NOT_FOUND', /./);
   }
   const refs = ['-x', 'a..b', 'a%40%7B1%7D', 'a%00', 'a%0Ab', 'a%7F', 'a'.repeat(1025)];
   for (const ref of refs) {
-    assertError(await ask(`repo=host/r1&path=x&ref=${ref}`), 400, 'INVALID_GIT_REF', /./);
+    assertError(await getSource(`repo=host/r1&path=x&ref=${ref}`), 400, 'INVALID_GIT_REF', /./);
   }
-  assertError(await ask('repo=host/r1&path=ref'), 400, 'INVALID_GIT_REF', /^No commit\.$/);
+  assertError(await getSource('repo=host/r1&path=ref'), 400, 'INVALID_GIT_REF', /^No commit\.$/);
   for (const path of ['', 'absent', 'a..b', '...']) {
-    assertError(await ask(`repo=host/r1&path=${path}`), 404, 'FILE_NOT_FOUND', /./);
+    assertError(await getSource(`repo=host/r1&path=${path}`), 404, 'FILE_NOT_FOUND', /./);
   }
-  assertError(await ask('repo=host/r1&path=slow'), 500, 'UNEXPECTED_ERROR', /^An unexpected/);
+  assertError(await getSource('repo=host/r1&path=slow'), 500, 'UNEXPECTED_ERROR', /^An unexpected/);
 });
 
 test('source gives git a deadline', async () => {

@@ -13,7 +13,7 @@ import { endpoint, fetched } from '../../daemon/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, Method } from '../../daemon/api/shapes/endpoint.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate } from './harness.ts';
-import { ask } from './ask.ts';
+import { sendRaw } from './raw-client.ts';
 import { serveEndpoints } from './mounted.ts';
 
 setFlagsFromString('--expose-gc');
@@ -42,20 +42,22 @@ function mounted(
 }
 
 /** A body of pieces made when they are asked for, and how many were. */
-function pieces(next: (index: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>) {
-  const seen = { pulledCount: 0, isCancelled: false };
+function chunkedBody(
+  next: (index: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
+) {
+  const progress = { pulledCount: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const piece = await next(seen.pulledCount++);
-        if (piece === undefined) controller.close();
-        else controller.enqueue(piece);
+        const chunk = await next(progress.pulledCount++);
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
       },
-      cancel: () => void (seen.isCancelled = true),
+      cancel: () => void (progress.isCancelled = true),
     },
     { highWaterMark: 0 },
   );
-  return { body, seen };
+  return { body, progress };
 }
 
 onBothAdapters('bridge to fetch', (kind) => {
@@ -74,8 +76,8 @@ onBothAdapters('bridge to fetch', (kind) => {
       const body = isForm ? [...(await request.formData())] : await request.text();
       return Response.json({ method, url, x: headers.get('x-some'), body });
     });
-    const see = async (call: Parameters<typeof ask>[1]) =>
-      JSON.parse((await ask(served, call)).body.toString()) as unknown;
+    const see = async (call: Parameters<typeof sendRaw>[1]) =>
+      JSON.parse((await sendRaw(served, call)).body.toString()) as unknown;
     const url = 'http://localhost/lib/a%20b/ö?x=1&x=2'.replace('ö', '%C3%B6');
     const path = url.slice('http://localhost'.length);
     const odd = { Host: 'localhost:1', 'X-Some': 'a' };
@@ -104,7 +106,7 @@ onBothAdapters('bridge to fetch', (kind) => {
         ['a', '2'],
       ],
     });
-    const head = await ask(served, { method: 'HEAD', path });
+    const head = await sendRaw(served, { method: 'HEAD', path });
     assert.deepEqual([head.status, head.body.length], [200, 0]);
   });
 
@@ -112,7 +114,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     const served = await serve((request) => Response.json([...request.headers.keys()].sort()));
     const socket = connect(served.address.port, served.address.host);
     let text = '';
-    socket.on('data', (piece: Buffer) => (text += piece.toString()));
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const head = 'GET /lib/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Odd: ';
     socket.write(
       Buffer.concat([Buffer.from(head), Buffer.from([0xc4, 0x80, 0x80]), Buffer.from('\r\n\r\n')]),
@@ -136,11 +138,11 @@ onBothAdapters('bridge to fetch', (kind) => {
       { maxRequestBodyBytes: 1000 },
     );
     const call = { method: 'POST', path: '/lib/', body: 'x'.repeat(1001) };
-    const reply = await ask(served, call);
+    const reply = await sendRaw(served, call);
     assert.equal(reply.status, 413);
     assert.match(reply.body.toString(), /"errorCode":"REQUEST_BODY_TOO_LARGE"/);
     assert.ok(caught instanceof Error);
-    assert.equal((await ask(served, { ...call, body: 'fits' })).body.toString(), 'fits');
+    assert.equal((await sendRaw(served, { ...call, body: 'fits' })).body.toString(), 'fits');
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
@@ -159,7 +161,7 @@ onBothAdapters('bridge to fetch', (kind) => {
       });
     });
     for (const status of [200, 204, 205, 302, 401, 500]) {
-      const { headers, body, ...reply } = await ask(served, { path: `/lib/${status}` });
+      const { headers, body, ...reply } = await sendRaw(served, { path: `/lib/${status}` });
       assert.equal(reply.status, status);
       assert.deepEqual(headers['set-cookie'], ['a=1; Path=/', 'b=2, 3; Path=/']);
       assert.equal(headers['x-frame-options'], 'DENY');
@@ -177,11 +179,11 @@ onBothAdapters('bridge to fetch', (kind) => {
 
   test('pieces are sent as they are made, and not asked for beyond what the client reads', async () => {
     const second = gate();
-    const small = pieces(async (index) => {
+    const small = chunkedBody(async (index) => {
       if (index === 1) await second.opened;
       return index < 2 ? Buffer.from(`data: ${index}\n\n`) : undefined;
     });
-    const endless = pieces(() => Buffer.alloc(262_144));
+    const endless = chunkedBody(() => Buffer.alloc(262_144));
     const served = await serve(
       (request) => new Response((request.url.endsWith('small') ? small : endless).body),
     );
@@ -192,7 +194,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     };
     const reader = open('small');
     let text = '';
-    reader.on('data', (piece: Buffer) => (text += piece.toString()));
+    reader.on('data', (chunk: Buffer) => (text += chunk.toString()));
     await eventually(() => text.includes('data: 0'));
     second.open();
     await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
@@ -203,14 +205,14 @@ onBothAdapters('bridge to fetch', (kind) => {
     const sleeper = open('endless').pause();
     let count = -1;
     await eventually(() => {
-      const isStill = endless.seen.pulledCount > 0 && endless.seen.pulledCount === count;
-      count = endless.seen.pulledCount;
+      const isStill = endless.progress.pulledCount > 0 && endless.progress.pulledCount === count;
+      count = endless.progress.pulledCount;
       return isStill;
     });
     assert.ok(count < 200, `${count} pieces`);
     assert.ok(served.pipeline.memory.usedSize > 0);
     sleeper.destroy();
-    await eventually(() => endless.seen.isCancelled);
+    await eventually(() => endless.progress.isCancelled);
     await eventually(() => served.pipeline.memory.usedSize === 0);
     await eventually(() => served.lines.some((line) => line['status'] === 499));
   });
@@ -224,7 +226,11 @@ onBothAdapters('bridge to fetch', (kind) => {
         : new Response('a');
     });
     for (let i = 0; i < 20; i++)
-      await ask(served, { method: 'POST', path: i % 2 === 0 ? '/lib/a' : '/lib/empty', body: 'a' });
+      await sendRaw(served, {
+        method: 'POST',
+        path: i % 2 === 0 ? '/lib/a' : '/lib/empty',
+        body: 'a',
+      });
     await eventually(() => {
       collectGarbage();
       return made.every((one) => one.deref() === undefined);
@@ -235,7 +241,7 @@ onBothAdapters('bridge to fetch', (kind) => {
   test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
     const signals: AbortSignal[] = [];
     let observedCount = 0;
-    const silent = pieces(() => gate<undefined>().opened);
+    const silent = chunkedBody(() => gate<undefined>().opened);
     const served = await serve(async (request, { fetchRequest }) => {
       signals.push(request.signal);
       fetchRequest().signal.addEventListener('abort', () => observedCount++);
@@ -246,19 +252,19 @@ onBothAdapters('bridge to fetch', (kind) => {
       const socket = connect(served.address.port, served.address.host);
       socket.write(`GET /lib/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await eventually(() => signals.length === (path === 'never' ? 1 : 2));
-      if (path === 'silent') await eventually(() => silent.seen.pulledCount === 1);
+      if (path === 'silent') await eventually(() => silent.progress.pulledCount === 1);
       // Of the request nothing but its signal is in use any more.
       collectGarbage();
       socket.destroy();
       await eventually(() => signals.every(({ aborted }) => aborted));
     }
-    await eventually(() => silent.seen.isCancelled);
+    await eventually(() => silent.progress.isCancelled);
     assert.equal(observedCount, 2);
   });
 
   test('a body that fails, or is not of bytes, ends the connection, and the log says so', async () => {
     const served = await serve((request) => {
-      const { body } = pieces((index) => {
+      const { body } = chunkedBody((index) => {
         if (index === 0) return Buffer.from('begin');
         if (request.url.endsWith('text')) return 'text' as never;
         throw new Error('lost');
@@ -266,14 +272,14 @@ onBothAdapters('bridge to fetch', (kind) => {
       return new Response(body);
     });
     for (const path of ['/lib/text', '/lib/fault'])
-      await assert.rejects(ask(served, { path }), /aborted|hang up|ECONNRESET/);
+      await assert.rejects(sendRaw(served, { path }), /aborted|hang up|ECONNRESET/);
     const faults = served.lines.filter(({ message }) => message === 'request failed unexpectedly');
     assert.match(JSON.stringify(faults), /not of bytes|but bytes.*lost/);
   });
 
   test('who loses the credential while a body is sent gets no more of it', async () => {
     const more = gate();
-    const { body, seen } = pieces(async (index) => {
+    const { body, progress } = chunkedBody(async (index) => {
       if (index > 0) await more.opened;
       return Buffer.from(`piece ${index} `);
     });
@@ -289,7 +295,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     );
     const socket = connect(served.address.port, served.address.host);
     let text = '';
-    socket.on('data', (piece: Buffer) => (text += piece.toString()));
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const isClosed = new Promise((resolve) => {
       socket.once('close', resolve);
     });
@@ -302,7 +308,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     more.open();
     await isClosed;
     assert.doesNotMatch(text, /piece 1/);
-    assert.equal(seen.isCancelled, true);
+    assert.equal(progress.isCancelled, true);
   });
 
   test('a body that fails as it is given up ends no more than itself', async () => {
@@ -313,7 +319,7 @@ onBothAdapters('bridge to fetch', (kind) => {
       return new Response(new ReadableStream({ cancel }, { highWaterMark: 0 }));
     });
     for (const name of ['failed', 'stubborn'])
-      assert.equal((await ask(served, { method: 'HEAD', path: `/lib/${name}` })).status, 200);
+      assert.equal((await sendRaw(served, { method: 'HEAD', path: `/lib/${name}` })).status, 200);
     // What is rejected and not looked at fails the test.
     await new Promise(setImmediate);
   });
@@ -326,12 +332,12 @@ onBothAdapters('bridge to fetch', (kind) => {
       return read;
     });
     for (const name of ['error', 'read'])
-      assert.equal((await ask(served, { path: `/lib/${name}` })).status, 500, name);
+      assert.equal((await sendRaw(served, { path: `/lib/${name}` })).status, 500, name);
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
   test('pieces of no or few bytes that are there at once leave turns to others', async () => {
-    const streams = [0, 1].map((size) => pieces(() => new Uint8Array(size)));
+    const streams = [0, 1].map((size) => chunkedBody(() => new Uint8Array(size)));
     const served = await serve(
       (request) => new Response(streams[Number(request.url.at(-1))]!.body),
     );
@@ -340,15 +346,15 @@ onBothAdapters('bridge to fetch', (kind) => {
       socket.write(`GET /lib/${size} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       return socket;
     });
-    await eventually(() => streams.every(({ seen }) => seen.pulledCount > 1000));
+    await eventually(() => streams.every(({ progress }) => progress.pulledCount > 1000));
     let count = -1;
     await eventually(() => {
-      const isStill = streams[1]!.seen.pulledCount === count;
-      count = streams[1]!.seen.pulledCount;
+      const isStill = streams[1]!.progress.pulledCount === count;
+      count = streams[1]!.progress.pulledCount;
       return isStill;
     });
     for (const socket of sockets) socket.destroy();
-    await eventually(() => streams.every(({ seen }) => seen.isCancelled));
+    await eventually(() => streams.every(({ progress }) => progress.isCancelled));
   });
 
   test('a body asked for twice is read once; after the answer nobody gets it', async () => {
@@ -364,12 +370,12 @@ onBothAdapters('bridge to fetch', (kind) => {
       );
       return new Response('soon');
     });
-    const twice = await ask(served, { method: 'POST', path: '/lib/twice', body: 'text' });
+    const twice = await sendRaw(served, { method: 'POST', path: '/lib/twice', body: 'text' });
     assert.equal(twice.body.toString(), '["text","text"]');
     for (const name of ['begun', 'later']) {
       const socket = connect(served.address.port, served.address.host);
       let text = '';
-      socket.on('data', (piece: Buffer) => (text += piece.toString()));
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
       socket.write(
         `POST /lib/${name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nsome`,
       );
@@ -381,24 +387,24 @@ onBothAdapters('bridge to fetch', (kind) => {
   });
 
   test('a client that leaves is seen where nobody reads its large body', async () => {
-    const { body, seen } = pieces(async (index) =>
+    const { body, progress } = chunkedBody(async (index) =>
       index === 0 ? Buffer.from('begin') : gate<undefined>().opened,
     );
     const served = await serve(() => new Response(body), {}, {}, { requestTimeoutMs: 300 });
     const socket = connect(served.address.port, served.address.host);
     socket.write('POST /lib/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n');
     socket.write('x'.repeat(400_000));
-    await eventually(() => seen.pulledCount === 2);
+    await eventually(() => progress.pulledCount === 2);
     socket.destroy();
-    await eventually(() => seen.isCancelled);
+    await eventually(() => progress.isCancelled);
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
   test('a path that the standard reads as another one is none', async () => {
     const served = await serve((request) => new Response(request.url));
     for (const rest of ['../other', '%2e%2E/other', '.', 'a\\..\\..\\..\\other', 'a#b'])
-      assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 404, rest);
+      assert.equal((await sendRaw(served, { path: `/lib/${rest}` })).status, 404, rest);
     for (const rest of ['%2e%2e%2fother', '', '/', 'a.b/..c', '%5C', '{x}'])
-      assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 200, rest);
+      assert.equal((await sendRaw(served, { path: `/lib/${rest}` })).status, 200, rest);
   });
 });

@@ -25,9 +25,9 @@ import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkReply } from '../api/checker.ts';
-import { ask } from './ask.ts';
-import type { RawCall, RawReply } from './ask.ts';
-import { askInProcess } from './in-process.ts';
+import { sendRaw } from './raw-client.ts';
+import type { RawCall, RawReply } from './raw-client.ts';
+import { sendInProcess } from './in-process.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
 import { repliesIn } from './wire-replies.ts';
 
@@ -129,10 +129,10 @@ function lazily(bytes: Uint8Array, onRelease: () => void = () => {}): LazyBytes 
     byteLength: bytes.byteLength,
     memorySize: bytes.byteLength,
     from(offset) {
-      const piece = bytes.subarray(offset, offset + window.length);
+      const chunk = bytes.subarray(offset, offset + window.length);
       window.fill(0);
-      window.set(piece);
-      return window.subarray(0, piece.length);
+      window.set(chunk);
+      return window.subarray(0, chunk.length);
     },
     release: onRelease,
   };
@@ -330,10 +330,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 
 /** A stream of these events; an Error among them ends it. */
 export function eventStream(events: readonly (object | Error)[]): EventStream {
-  const left = [...events];
+  const remaining = [...events];
   return {
     async next() {
-      const event = left.shift();
+      const event = remaining.shift();
       if (event instanceof Error) throw event;
       return event === undefined ? undefined : { json: Buffer.from(JSON.stringify(event)) };
     },
@@ -353,7 +353,7 @@ async function send(
   kind: WorldOptions['kind'],
   options: CallOptions,
 ): Promise<Reply> {
-  const reply = await (kind === undefined ? askInProcess : ask)(server, options);
+  const reply = await (kind === undefined ? sendInProcess : sendRaw)(server, options);
   const { method = 'GET', path, headers = {} } = options;
   const accept = Object.entries(headers).find(([name]) => /^accept$/i.test(name))?.[1];
   checkReply({ method, path, accept: accept?.toString() }, reply, prefixOf(server));

@@ -12,9 +12,9 @@ const STEP_MS = 15_000;
 
 function clocked(t: { readonly after: (run: () => void) => void }) {
   const clock = { ms: START };
-  const look = { waiting: 0, privateBytes: 100, shards: 3 };
+  const measured = { waiting: 0, privateBytes: 100, shards: 3 };
   const health = new HealthSeries(
-    () => look,
+    () => measured,
     () => clock.ms,
   );
   t.after(() => health.close());
@@ -22,16 +22,16 @@ function clocked(t: { readonly after: (run: () => void) => void }) {
     clock.ms += ms;
     health.step();
   };
-  return { clock, look, health, step };
+  return { clock, measured, health, step };
 }
 
 test('a point says how many searches there were, how long they took, and the most that waited', (t) => {
-  const { health, look, step } = clocked(t);
+  const { health, measured, step } = clocked(t);
   assert.deepEqual(health.series(3600), []);
   for (let i = 1; i <= 150; i++) health.noteSearch(i === 150 ? 1000 : 2);
-  look.waiting = 4;
+  measured.waiting = 4;
   step();
-  look.waiting = 0;
+  measured.waiting = 0;
   step();
   const [first, second] = health.series(3600);
   assert.equal(first!.searchesPerSecond, 10);

@@ -13,14 +13,14 @@ import {
 } from '../../daemon/http/adapters/exchange-parts.ts';
 import { faultOf, parseTarget } from '../../daemon/http/adapters/request-head.ts';
 import { checkReply } from '../api/checker.ts';
-import type { RawCall, RawReply } from './ask.ts';
+import type { RawCall, RawReply } from './raw-client.ts';
 
 export interface Target {
   readonly handle: HttpHandler;
 }
 
 /** The answer to a request. Its signal is that of a client that leaves. */
-export async function askInProcess({ handle }: Target, call: RawCall): Promise<RawReply> {
+export async function sendInProcess({ handle }: Target, call: RawCall): Promise<RawReply> {
   const { method = 'GET', path, body, signal } = call;
   const headers = headersOf({ ...lengthOf(body), ...call.headers });
   if (headers.get('host') === undefined) headers.add('host', '127.0.0.1');
@@ -49,7 +49,7 @@ export async function fetchInProcess(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tests send texts
   const body = (init.body ?? undefined) as string | undefined;
   const call = { method, path, headers, body, signal: signal ?? undefined };
-  const reply = await askInProcess(target, call);
+  const reply = await sendInProcess(target, call);
   signal?.throwIfAborted();
   checkReply({ method, path, accept: headers['accept'] }, reply);
   return new Response(reply.body.length > 0 ? new Uint8Array(reply.body) : null, {
@@ -77,11 +77,11 @@ async function replyOf(response: HttpResponse, method: string): Promise<RawReply
   const isEmpty = body === undefined || method === 'HEAD';
   const sent = isEmpty ? Buffer.alloc(0) : await (isStream ? drain(body) : allBytes(body));
   const length = isStream || body === undefined ? {} : { 'content-length': bodySize(body) };
-  const named = Object.entries({ ...length, ...response.headers }).map(([name, value]) => {
+  const headers = Object.entries({ ...length, ...response.headers }).map(([name, value]) => {
     const key = name.toLowerCase();
     return [key, key === 'set-cookie' ? [value].flat() : String(value)];
   });
-  const reply = { status, headers: Object.fromEntries(named), body: Buffer.from(sent) };
+  const reply = { status, headers: Object.fromEntries(headers), body: Buffer.from(sent) };
   onOver?.();
   // The request is logged in the next tick.
   await setImmediate();
@@ -89,12 +89,12 @@ async function replyOf(response: HttpResponse, method: string): Promise<RawReply
 }
 
 async function drain(body: BodyStream): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   try {
     for (;;) {
-      const piece = await body.next();
-      if (piece === undefined) return Buffer.concat(pieces);
-      pieces.push(Uint8Array.from(piece));
+      const chunk = await body.next();
+      if (chunk === undefined) return Buffer.concat(chunks);
+      chunks.push(Uint8Array.from(chunk));
     }
   } finally {
     body.close();

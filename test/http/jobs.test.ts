@@ -40,14 +40,14 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
       commitOf: (repoId) => (repoId === 1 ? 'f'.repeat(40) : undefined),
     },
   });
-  const ask = (repoIds: unknown) =>
+  const send = (repoIds: unknown) =>
     world.call({
       method: 'POST',
       path: '/api/repo-index-status',
       body: JSON.stringify({ repoIds }),
     });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
-  const { repositories } = (await ask([3, 1, 9, 2])).json() as { repositories: unknown };
+  const { repositories } = (await send([3, 1, 9, 2])).json() as { repositories: unknown };
   assert.deepEqual(requested, [[1, 2]]);
   assert.deepEqual(repositories, [
     {
@@ -80,5 +80,5 @@ test('hidden ids are left out; a job under way tells how far it is', async () =>
   ]);
   const tooMany = Array.from({ length: 101 }, (_, i) => i + 1);
   for (const wrong of [[], tooMany, [0], ['1'], 1, undefined])
-    assert.equal((await ask(wrong)).status, 400);
+    assert.equal((await send(wrong)).status, 400);
 });

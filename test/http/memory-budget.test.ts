@@ -13,13 +13,13 @@ test('a client gets an eighth, and all together no more than the whole', () => {
   const budget = new MemoryBudget(800);
   assert.equal(budget.shareMax, 100);
   assert.equal(budget.tryTake('a', 101), undefined);
-  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((clientKey) =>
+  const reservations = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((clientKey) =>
     budget.tryTake(clientKey, 100),
   );
-  assert.ok(holds.every((reservation) => reservation !== undefined));
+  assert.ok(reservations.every((reservation) => reservation !== undefined));
   assert.equal(budget.usedSize, 800);
   assert.equal(budget.tryTake('i', 1), undefined);
-  holds[0]?.release();
+  reservations[0]?.release();
   assert.equal(budget.tryTake('b', 1), undefined, 'the share of b is used up');
   assert.ok(budget.tryTake('i', 100));
 });
@@ -73,17 +73,17 @@ test('random takes and releases are counted to the byte', () => {
         taken
           .filter((one) => clientKey === undefined || one.clientKey === clientKey)
           .reduce((sum, { size }) => sum + size, 0);
-      const hasRoom = (clientKey: string, size: number): boolean =>
+      const hasCapacity = (clientKey: string, size: number): boolean =>
         usedBy() + size <= sizeMax && usedBy(clientKey) + size <= Math.ceil(sizeMax / 8);
       for (const { kind, clientKey, size, index } of actions) {
         const one = taken[index % Math.max(1, taken.length)];
         if (kind === 'take') {
-          const isExpected = hasRoom(clientKey, size);
+          const isExpected = hasCapacity(clientKey, size);
           const reservation = budget.tryTake(clientKey, size);
           assert.equal(reservation !== undefined, isExpected);
           if (reservation !== undefined) taken.push({ clientKey, reservation, size });
         } else if (one !== undefined && kind === 'grow') {
-          const isExpected = hasRoom(one.clientKey, size);
+          const isExpected = hasCapacity(one.clientKey, size);
           assert.equal(one.reservation.grow(size), isExpected);
           if (isExpected) one.size += size;
         } else if (one !== undefined && kind === 'shrink') {

@@ -29,6 +29,6 @@ test('a binary that does not load means node:http, with a line that says why', a
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
-  const wanted = `npm install uWebSockets.js@${devDependencies['uWebSockets.js']}`;
-  assert.ok(lines[1]?.includes(`is not installed (${wanted})`), lines[1]);
+  const expected = `npm install uWebSockets.js@${devDependencies['uWebSockets.js']}`;
+  assert.ok(lines[1]?.includes(`is not installed (${expected})`), lines[1]);
 });

@@ -18,7 +18,7 @@ interface Case {
   /** Pieces, each sent when the one before it has left. */
   readonly send: string | readonly string[];
   /** Statuses of the replies, in order. A refusal must be the last. */
-  readonly want: readonly number[];
+  readonly statuses: readonly number[];
   /** The connection is still good behind the last reply; default: where that is not an error of HTTP. */
   readonly keeps?: boolean;
   /** Sends no more behind the last piece. */
@@ -52,7 +52,7 @@ const answered =
   (name: string, send: string | readonly string[], uws?: string): Case => ({
     name,
     send,
-    want: [status],
+    statuses: [status],
     ...(uws === undefined ? {} : { uws }),
   });
 const legal = answered(200);
@@ -65,7 +65,7 @@ const LEGAL_HEADS: readonly Case[] = [
   ...TOKEN_MARKS.map((mark) => ({
     name: `header name with ${mark}`,
     send: get(`${HOST}X${mark}Custom: 1\r\n`),
-    want: [200],
+    statuses: [200],
     ...(mark === '-' ? {} : { uws: OLD_PARSER }),
   })),
   legal('header name of digits', get(`${HOST}123: 1\r\n`)),
@@ -89,7 +89,7 @@ const LEGAL_HEADS: readonly Case[] = [
   {
     name: 'a host that is not served',
     send: get('Host: evil.example\r\n'),
-    want: [403],
+    statuses: [403],
     keeps: true,
   },
 ];
@@ -98,14 +98,14 @@ const LEGAL_LINES: readonly Case[] = [
   {
     name: 'absolute form',
     send: get(HOST, 'GET http://localhost/api/version HTTP/1.1'),
-    want: [200],
+    statuses: [200],
     uws: BARE,
     check: (reply) => assert.match(reply.body.toString(), /"version"/),
   },
   {
     name: 'absolute form without a path',
     send: get(HOST, 'GET http://localhost:80 HTTP/1.1'),
-    want: [200],
+    statuses: [200],
     keeps: true,
     uws: BARE,
   },
@@ -117,36 +117,36 @@ const LEGAL_LINES: readonly Case[] = [
   {
     name: 'absolute form: its host counts',
     send: get(HOST, 'GET http://evil.example/api/health HTTP/1.1'),
-    want: [403],
+    statuses: [403],
     keeps: true,
     uws: BARE,
   },
   {
     name: 'OPTIONS *',
     send: get(HOST, 'OPTIONS * HTTP/1.1'),
-    want: [204],
+    statuses: [204],
     uws: BARE,
     check: (reply) => assert.match(reply.headers['allow'] ?? '', /^GET, HEAD, POST/),
   },
-  { name: 'GET *', send: get(HOST, 'GET * HTTP/1.1'), want: [404], keeps: true, uws: BARE },
+  { name: 'GET *', send: get(HOST, 'GET * HTTP/1.1'), statuses: [404], keeps: true, uws: BARE },
   {
     name: 'HTTP/1.0',
     send: get(HOST, 'GET /api/health HTTP/1.0'),
-    want: [200],
+    statuses: [200],
     keeps: false,
     uws: BARE,
   },
   {
     name: 'HTTP/1.0 without Host',
     send: get('', 'GET /api/health HTTP/1.0'),
-    want: [200],
+    statuses: [200],
     keeps: false,
     uws: BARE,
   },
   {
     name: 'HTTP/1.0 with keep-alive',
     send: get(`${HOST}Connection: keep-alive\r\n`, 'GET /api/health HTTP/1.0'),
-    want: [200],
+    statuses: [200],
     keeps: true,
     uws: BARE,
     check: (reply) => assert.equal(reply.headers['connection'], 'keep-alive'),
@@ -154,22 +154,27 @@ const LEGAL_LINES: readonly Case[] = [
   {
     name: 'HTTP/1.0 with a body',
     send: `POST /api/search HTTP/1.0\r\n${HOST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`,
-    want: [200],
+    statuses: [200],
     keeps: false,
     uws: BARE,
   },
   {
     name: 'Connection: close',
     send: get(`${HOST}Connection: close\r\n`),
-    want: [200],
+    statuses: [200],
     keeps: false,
   },
   legal(
     'an upgrade that is not wanted',
     get(`${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
   ),
-  { name: 'HEAD', send: get(HOST, 'HEAD /api/none HTTP/1.1'), want: [404], keeps: true },
-  { name: 'PROPFIND', send: get(HOST, 'PROPFIND /api/health HTTP/1.1'), want: [405], keeps: true },
+  { name: 'HEAD', send: get(HOST, 'HEAD /api/none HTTP/1.1'), statuses: [404], keeps: true },
+  {
+    name: 'PROPFIND',
+    send: get(HOST, 'PROPFIND /api/health HTTP/1.1'),
+    statuses: [405],
+    keeps: true,
+  },
 ];
 
 const LEGAL_BODIES: readonly Case[] = [
@@ -186,31 +191,31 @@ const LEGAL_BODIES: readonly Case[] = [
   {
     name: 'an empty body in chunks is no JSON',
     send: `${CHUNKED}\r\n0\r\n\r\n`,
-    want: [400],
+    statuses: [400],
     keeps: true,
   },
   {
     name: 'a body where none is wanted',
     send: get(`${HOST}Content-Length: 5\r\n`).concat('hello'),
-    want: [200],
+    statuses: [200],
     keeps: true,
   },
   {
     name: 'chunks where none are wanted',
     send: `${get(`${HOST}Transfer-Encoding: chunked\r\n`)}${CHUNKS}`,
-    want: [200],
+    statuses: [200],
     keeps: true,
   },
-  { name: 'length 0', send: get(`${HOST}Content-Length: 0\r\n`), want: [200], keeps: true },
+  { name: 'length 0', send: get(`${HOST}Content-Length: 0\r\n`), statuses: [200], keeps: true },
   {
     name: 'Expect: 100-continue',
     send: [post(`Content-Length: ${BODY.length}\r\nExpect: 100-continue\r\n`, ''), BODY],
-    want: [100, 200],
+    statuses: [100, 200],
   },
   {
     name: 'Expect: 100-continue for a body that is refused',
     send: post('Content-Length: 999999999\r\nExpect: 100-continue\r\n', ''),
-    want: [413],
+    statuses: [413],
     keeps: false,
     uws: 'asks for the body by itself',
   },
@@ -218,53 +223,57 @@ const LEGAL_BODIES: readonly Case[] = [
 ];
 
 const PIPELINES: readonly Case[] = [
-  { name: 'three at once', send: HEALTH.repeat(3), want: [200, 200, 200] },
-  { name: 'fifty at once', send: HEALTH.repeat(50), want: Array.from({ length: 50 }, () => 200) },
+  { name: 'three at once', send: HEALTH.repeat(3), statuses: [200, 200, 200] },
+  {
+    name: 'fifty at once',
+    send: HEALTH.repeat(50),
+    statuses: Array.from({ length: 50 }, () => 200),
+  },
   {
     name: 'a search, then others',
     send: `${SEARCH}${HEALTH}${SEARCH}${HEALTH}`,
-    want: [200, 200, 200, 200],
+    statuses: [200, 200, 200, 200],
   },
   {
     name: 'with bodies in chunks between',
     send: `${CHUNKED}\r\n${CHUNKS}${HEALTH}${CHUNKED}\r\n${CHUNKS}`,
-    want: [200, 200, 200],
+    statuses: [200, 200, 200],
   },
   {
     name: 'one, and no more',
     send: HEALTH,
-    want: [200],
+    statuses: [200],
     keeps: false,
     halfCloses: true,
   },
   {
     name: 'several, and no more',
     send: `${SEARCH}${HEALTH}${HEALTH}`,
-    want: [200, 200, 200],
+    statuses: [200, 200, 200],
     keeps: false,
     halfCloses: true,
   },
   {
     name: 'nonsense behind a request',
     send: `${SEARCH}${HEALTH}nonsense\r\n\r\n`,
-    want: [200, 200, 400],
+    statuses: [200, 200, 400],
     uws: DROPS,
   },
   {
     name: 'another Host behind a request',
     send: `${HEALTH}${get(`${HOST}${HOST}`)}`,
-    want: [200, 400],
+    statuses: [200, 400],
   },
   {
     name: 'byte by byte',
     send: `${HEALTH}${SEARCH}`.split(''),
-    want: [200, 200],
+    statuses: [200, 200],
     uws: 'takes half of a request line for HTTP/1.0',
   },
   {
     name: 'nonsense byte by byte',
     send: 'GET /api/health\r\n\r\n'.split(''),
-    want: [400],
+    statuses: [400],
     uws: WAITS,
   },
 ];
@@ -290,13 +299,13 @@ const ILLEGAL_HEADS: readonly Case[] = [
   {
     name: '200 KB of headers',
     send: get(`${HOST}${`X-Long: ${'a'.repeat(1000)}\r\n`.repeat(200)}`),
-    want: [431],
+    statuses: [431],
     uws: BARE,
   },
   {
     name: 'a target of 20 KB',
     send: get(HOST, `GET /${'a'.repeat(20_000)} HTTP/1.1`),
-    want: [431],
+    statuses: [431],
     uws: BARE,
   },
 ];
@@ -320,7 +329,7 @@ const ILLEGAL_BODIES: readonly Case[] = [
   ...['+5', '-5', '0x5', '5.0', '', 'five', '99999999999999999999'].map((length) => ({
     name: `length "${length}"`,
     send: post(`Content-Length: ${length}\r\n`, 'hello'),
-    want: [400],
+    statuses: [400],
     uws: BARE,
   })),
   illegal('length and chunks', `${CHUNKED}Content-Length: 5\r\n\r\n${CHUNKS}`, BARE),
@@ -335,7 +344,7 @@ const ILLEGAL_BODIES: readonly Case[] = [
   ].map((coding) => ({
     name: `transfer coding ${coding}`,
     send: `${CHUNKED.replace('chunked', coding)}\r\n${CHUNKS}`,
-    want: [400],
+    statuses: [400],
   })),
   illegal('two transfer codings', `${CHUNKED}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`),
   illegal('chunks in HTTP/1.0', `${CHUNKED.replace('1.1', '1.0')}\r\n${CHUNKS}`, BARE),
@@ -370,9 +379,9 @@ async function exchange(
       check = () => void ((isOver() || isClosed) && resolve());
       check();
     });
-  for (const piece of typeof send === 'string' ? [send] : send) {
+  for (const chunk of typeof send === 'string' ? [send] : send) {
     await new Promise((resolve) => {
-      socket.write(Buffer.from(piece, 'latin1'), resolve);
+      socket.write(Buffer.from(chunk, 'latin1'), resolve);
     });
     await new Promise(setImmediate);
   }
@@ -430,18 +439,18 @@ async function run(world: World, one: Case): Promise<void> {
 }
 
 async function runOnce(world: World, one: Case): Promise<void> {
-  const { want, keeps = [1, 2].includes(Math.floor((want.at(-1) ?? 0) / 100)) } = one;
+  const { statuses, keeps = [1, 2].includes(Math.floor((statuses.at(-1) ?? 0) / 100)) } = one;
   const method = /^(?:\r\n)*([A-Z]+) /.exec([one.send].flat().join(''))?.[1] ?? 'GET';
-  const read = (text: string): FoundReply[] => repliesOf(text, want.length, method);
+  const read = (text: string): FoundReply[] => repliesOf(text, statuses.length, method);
   const { received, probe } = await exchange(
     world,
     one,
-    (text) => read(text).length === want.length,
+    (text) => read(text).length === statuses.length,
   );
   const replies = read(received);
   assert.deepEqual(
     replies.map(({ status }) => status),
-    want,
+    statuses,
     received.slice(0, 2000),
   );
   for (const reply of replies) {
@@ -487,7 +496,7 @@ onBothAdapters('bytes of HTTP', (kind) => {
         const isAnswered = (text: string): boolean => text.includes('"status":"ok"');
         const { received, isClosed } = await exchange(
           world,
-          { name: '', send, want: [] },
+          { name: '', send, statuses: [] },
           isAnswered,
         );
         assert.ok(isClosed && !isAnswered(received), `${JSON.stringify(send)}: ${received}`);

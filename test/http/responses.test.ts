@@ -40,10 +40,10 @@ test('a well-formed request id is kept and logged, another one replaced', async 
   const kept = await world.call({ path: '/api/health', headers: { 'X-Request-Id': 'a.B_1-' } });
   assert.equal(kept.headers['x-request-id'], 'a.B_1-');
   assert.ok(world.lines.some((line) => line['requestId'] === 'a.B_1-'));
-  for (const given of ['a b', 'x'.repeat(65), 'é']) {
+  for (const id of ['a b', 'x'.repeat(65), 'é']) {
     const { headers } = await world.call({
       path: '/api/health',
-      headers: { 'X-Request-Id': given },
+      headers: { 'X-Request-Id': id },
     });
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
   }
@@ -60,9 +60,9 @@ test('bodies above 1 KiB are compressed as the client allows, smaller ones never
   let isLarger = false;
   const search = async () => answerOf([resultOf('a'.repeat(padding + (isLarger ? 1 : 0)))]);
   const world = await startWorld({ search });
-  const ask = (coding: string) =>
+  const send = (coding: string) =>
     world.call(searchWith(SEARCH_BODY, { 'Accept-Encoding': coding }));
-  const small = await ask('gzip, br');
+  const small = await send('gzip, br');
   assert.equal(small.body.length, 1024);
   assert.equal(small.headers['content-encoding'], undefined);
   isLarger = true;
@@ -74,7 +74,7 @@ test('bodies above 1 KiB are compressed as the client allows, smaller ones never
     ['deflate', 'identity'],
     ['', 'identity'],
   ] as const) {
-    const reply = await ask(requested);
+    const reply = await send(requested);
     assert.equal(reply.headers['content-encoding'] ?? 'identity', coding, requested);
     assert.equal(reply.headers['content-length'], String(reply.body.length));
     assert.match(String(reply.headers.vary), /Accept-Encoding/);
@@ -122,8 +122,8 @@ test('Accept selects MessagePack only by name and never below JSON', () => {
     ['application/x-msgpack;q=0.5, */*, application/json;q=0.1', true],
     ['application/x-msgpack;q=high', false],
   ];
-  for (const [accept, isWanted] of cases)
-    assert.equal(prefersMessagePack(accept), isWanted, accept);
+  for (const [accept, isCompressed] of cases)
+    assert.equal(prefersMessagePack(accept), isCompressed, accept);
 });
 
 test('Accept-Encoding chooses a coding', () => {

@@ -28,17 +28,17 @@ async function headOf(world: AccountsWorld, credential: string): Promise<Wire> {
 /** A world with one repo, whether it is seen by each search, and a way to make it secret. */
 async function start() {
   let repos = [OPEN];
-  const seen: boolean[] = [];
+  const visible: boolean[] = [];
   const world = await startAccounts({
     repos: () => repos,
     search: async (_, { repoAccess }) => {
-      seen.push(canSee(repoAccess, 1));
+      visible.push(canSee(repoAccess, 1));
       return answerOf();
     },
   });
   return {
     world,
-    seen,
+    visible,
     hide: () => {
       repos = [SECRET];
     },
@@ -46,9 +46,9 @@ async function start() {
 }
 
 test('a repo made secret while a body is under way is not searched', async () => {
-  const { world, seen, hide } = await start();
+  const { world, visible, hide } = await start();
   assert.equal(
-    (await world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess: true })).status,
+    (await world.send('PATCH', '/api/instance', world.ownerKey, { anonymousAccess: true })).status,
     200,
   );
   const guest = await headOf(world, '');
@@ -58,11 +58,11 @@ test('a repo made secret while a body is under way is not searched', async () =>
     wire.write(BODY);
     await wire.until('HTTP/1.1 200');
   }
-  assert.deepEqual(seen, [false, false]);
+  assert.deepEqual(visible, [false, false]);
 });
 
 test('a key revoked, a user suspended, a session ended while a body is under way: nobody', async () => {
-  const { world, seen } = await start();
+  const { world, visible } = await start();
   const { accounts } = world.control;
   const [key] = await accounts.keys.list(world.owner);
   const cookie = await world.signIn('owner@example.com');
@@ -73,12 +73,12 @@ test('a key revoked, a user suspended, a session ended while a body is under way
   ];
   await accounts.keys.remove(undefined, key!.id);
   await accounts.members.change(undefined, world.member.id, { suspended: true });
-  assert.equal((await world.ask('POST', '/api/auth/logout', cookie)).status, 204);
+  assert.equal((await world.send('POST', '/api/auth/logout', cookie)).status, 204);
   for (const wire of wires) {
     wire.write(BODY);
     assert.match(await wire.until('errorCode'), /HTTP\/1\.1 401 [^]*NOT_AUTHENTICATED/);
   }
-  assert.deepEqual(seen, []);
+  assert.deepEqual(visible, []);
 });
 
 test('an owner who is none any more while a body is under way changes nothing', async () => {
@@ -131,11 +131,11 @@ test('a stream ends with the right to it, and says so; others go on', async () =
   const bearer = (value: string): string => `Authorization: Bearer ${value}\r\n`;
   const mint = async (): Promise<string> => {
     const path = '/api/ee/scoped_access_token';
-    const minted = await world.ask('POST', path, world.ownerKey, { repoIds: [1] });
+    const minted = await world.send('POST', path, world.ownerKey, { repoIds: [1] });
     return String(minted.json()['token']);
   };
   const anonymous = (anonymousAccess: boolean) =>
-    world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
+    world.send('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
   const extra = await accounts.keys.create(undefined, world.owner, 'second');
   const old = bearer(await mint());
   await anonymous(true);
@@ -155,7 +155,7 @@ test('a stream ends with the right to it, and says so; others go on', async () =
   ];
   await accounts.members.change(undefined, world.member.id, { suspended: true });
   await accounts.keys.remove(undefined, extra.id);
-  assert.equal((await world.ask('POST', '/api/auth/logout', cookie)).status, 204);
+  assert.equal((await world.send('POST', '/api/auth/logout', cookie)).status, 204);
   goOn();
   for (const wire of ending) {
     const text = await wire.until('data: ', 2);
@@ -171,7 +171,7 @@ test('a stream ends with the right to it, and says so; others go on', async () =
 test('a stream of a guest ends with anonymous access', async () => {
   const { world, open, goOn } = await startStreams();
   const set = (anonymousAccess: boolean) =>
-    world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
+    world.send('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
   await set(true);
   const wire = await open('');
   await set(false);

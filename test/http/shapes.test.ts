@@ -9,9 +9,9 @@ import type { Endpoint, Method } from '../../daemon/api/shapes/endpoint.ts';
 import { integerText, requiredText } from '../../daemon/api/shapes/input.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
 import { Router } from '../../daemon/http/router.ts';
-import type { RawReply } from './ask.ts';
+import type { RawReply } from './raw-client.ts';
 import { closeWorlds } from './harness.ts';
-import { askInProcess } from './in-process.ts';
+import { sendInProcess } from './in-process.ts';
 import { mountEndpoints } from './mounted.ts';
 
 afterEach(closeWorlds);
@@ -116,7 +116,7 @@ test('methods of a path with a wildcard are as those of others', async () => {
   );
   const served = await mountEndpoints([rest, at('/browse/mine', 'POST')]);
   const send = async (method: string, path: string) => {
-    const { status, headers, body } = await askInProcess(served, { method, path });
+    const { status, headers, body } = await sendInProcess(served, { method, path });
     return [status, headers.allow, body.toString()];
   };
   const path = '/browse/a/b@c/-/blob/%C3%B6?x';
@@ -141,7 +141,7 @@ interface Reply extends Omit<RawReply, 'body'> {
 async function start(): Promise<Send> {
   const mounted = await mountEndpoints(ENDPOINTS, { maxRequestBodyBytes: 1000 });
   return async (method, path, body) => {
-    const { body: bytes, ...reply } = await askInProcess(mounted, { method, path, body });
+    const { body: bytes, ...reply } = await sendInProcess(mounted, { method, path, body });
     return { ...reply, text: bytes.toString() };
   };
 }
@@ -258,9 +258,9 @@ test('exact paths come before parameters, these before wildcards, of which the l
     ['/a/%zz', undefined, {}],
     ['', '/*page', { page: '' }],
   ];
-  for (const [path, wanted, values] of cases) {
+  for (const [path, expected, values] of cases) {
     const found = router.find(`/base${path}`);
-    assert.equal(found?.route.get('GET')?.path, wanted, path);
+    assert.equal(found?.route.get('GET')?.path, expected, path);
     assert.deepEqual(found?.pathValues ?? {}, values, path);
   }
   assert.equal(router.find('/based'), undefined);
@@ -287,7 +287,7 @@ test('of two paths of one form that fit, the one that names a segment counts, in
       listed.map((path) => at(path)),
       'http://x',
     );
-    for (const [path, wanted] of Object.entries(cases))
-      assert.equal(router.find(path)?.route.get('GET')?.path, wanted, path);
+    for (const [path, expected] of Object.entries(cases))
+      assert.equal(router.find(path)?.route.get('GET')?.path, expected, path);
   }
 });

@@ -34,8 +34,8 @@ function makeShard(
   size = 600,
 ): LiveShard {
   const key = `${number} ${docCount} ${size}`;
-  const known = built.get(key);
-  if (known !== undefined) return known;
+  const cached = built.get(key);
+  if (cached !== undefined) return cached;
   const docs = Array.from({ length: docCount }, (_, doc) => {
     const rare = doc % 97 === number ? 'needle ' : '';
     const line = `common ${number} doc ${doc} ${rare}${'some text '.repeat(size / 100)}\n`;

@@ -46,7 +46,7 @@ function numbered(count: number): Buffer {
 }
 
 /** Two events and the final one; the second comes when `second` says so. */
-function heldStream(second: Promise<void>): EventStream {
+function pausedStream(second: Promise<void>): EventStream {
   let count = 0;
   return {
     async next() {
@@ -130,8 +130,8 @@ onBothAdapters('streams', (kind) => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
     const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br;q=0' }));
     assert.equal(reply.status, 200);
-    const wanted = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
-    assert.equal(reply.body.toString(), `${wanted}data: [DONE]\n\n`);
+    const expected = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    assert.equal(reply.body.toString(), `${expected}data: [DONE]\n\n`);
     const { headers } = reply;
     assert.equal(headers['content-type'], 'text/event-stream');
     assert.equal(headers['cache-control'], 'no-cache, no-transform');
@@ -166,7 +166,7 @@ onBothAdapters('streams', (kind) => {
 
     test(`${coding}: each event can be read before there is a next one`, async () => {
       const second = gate();
-      const world = await startWorld({ kind, stream: () => heldStream(second.opened) });
+      const world = await startWorld({ kind, stream: () => pausedStream(second.opened) });
       const { host, port } = world.server.address;
       const reply = await fetch(`http://${host}:${port}/api/stream_search`, {
         method: 'POST',
@@ -311,7 +311,7 @@ onBothAdapters('streams', (kind) => {
 
   test('events leave one by one, as they come', async () => {
     const second = gate();
-    const world = await startWorld({ kind, stream: () => heldStream(second.opened) });
+    const world = await startWorld({ kind, stream: () => pausedStream(second.opened) });
     const wire = openWire(world.server);
     requestStream(wire);
     assert.match(await wire.until('"event 1"'), /^HTTP\/1\.1 200 /);
@@ -336,8 +336,8 @@ onBothAdapters('streams', (kind) => {
     assert.ok(received < MIB, `${received} bytes received`);
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
     const rest = readToEnd(wire.socket);
-    const wanted = Math.ceil((64 * MIB) / flood.json.length);
-    assert.equal(await rest, wanted);
+    const expected = Math.ceil((64 * MIB) / flood.json.length);
+    assert.equal(await rest, expected);
     assert.ok(flood.closeCount > 0);
     wire.socket.destroy();
   });

@@ -49,12 +49,12 @@ void test('random changes are read again, in their order, beside the writer and 
   let nextId = 1;
   let last = 0;
   for (let i = 0; i < 60; i++) {
-    const known = Math.max(1, nextId - 1);
+    const count = Math.max(1, nextId - 1);
     const put = Array.from({ length: random(3) }, () =>
-      repoOf(random(3) === 0 ? nextId++ : 1 + random(known), i),
+      repoOf(random(3) === 0 ? nextId++ : 1 + random(count), i),
     );
     const distinct = [...new Map(put.map((repo) => [repo.record.repoId, repo])).values()];
-    const change = { put: distinct, removed: random(8) === 0 ? [1 + random(known)] : [] };
+    const change = { put: distinct, removed: random(8) === 0 ? [1 + random(count)] : [] };
     applyChange(repos, change);
     states.push([...repos.values()]);
     const writing = catalog.commit(() => change);
@@ -121,18 +121,18 @@ void test('a file of a later version is refused, and so is an entry with unknown
   const file = path.join(dataDir, 'index.db');
   const text = (repo: CatalogRepo): string =>
     JSON.stringify({ form: 'another', formatVersion: FORMAT_VERSION, repo });
-  const known = repoOf(1, 1);
+  const existing = repoOf(1, 1);
   const unknown = { ...repoOf(2, 2), enforcemeut: 1 };
   const writer = new IndexWriter(dataDir);
   await writer.change(
     [
-      ['1', text(known)],
+      ['1', text(existing)],
       ['2', text(unknown)],
     ],
     [],
   );
   writer.close();
-  assert.deepEqual(await read(dataDir), { repos: [known], damaged: [2] });
+  assert.deepEqual(await read(dataDir), { repos: [existing], damaged: [2] });
   const later = readFileSync(file);
   // Source: "user version" in SQLite's file format.
   later.writeUInt32BE(2, 60);

@@ -57,7 +57,7 @@ async function openCatalog(): Promise<CountingCatalog> {
   return catalog;
 }
 
-interface Seen {
+interface ServedWorld {
   readonly served: Served;
   /** What searches see. */
   readonly snapshot: () => Snapshot | undefined;
@@ -66,7 +66,7 @@ interface Seen {
 function serve(
   catalog: Catalog,
   rules: Pick<ServedOptions, 'isConnected' | 'connected'> = {},
-): Seen {
+): ServedWorld {
   let snapshot: Snapshot | undefined;
   // What is out of service is told on purpose.
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
@@ -135,9 +135,9 @@ const CHANGES: Readonly<
   remove: (_, { repoId }) => ({ removed: [repoId] }),
   share: (catalog, { count }) => shareOf(catalog, count + 2),
   stray: (catalog, { repoId, count }) => {
-    const known = catalog.repo(repoId);
-    if (known === undefined) return {};
-    const { isStray: _, ...rest } = known;
+    const existing = catalog.repo(repoId);
+    if (existing === undefined) return {};
+    const { isStray: _, ...rest } = existing;
     return { put: [count > 1 ? { ...rest, isStray: true } : rest] };
   },
   /** Repos of so many shards have the same file. */
@@ -260,8 +260,8 @@ void test('what the connections have no more is hidden with the next change of a
   connected = new Set([2]);
   await catalog.commit(() => ({ put: [builtRepoOf(2, 1)] }));
   served.publishChanges();
-  const seen = snapshot()!.repos.map(({ repoId }) => repoId);
-  assert.deepEqual(seen, [2]);
+  const visible = snapshot()!.repos.map(({ repoId }) => repoId);
+  assert.deepEqual(visible, [2]);
 });
 
 void test('symbols out of service stay so as their repo changes', async () => {
@@ -301,8 +301,8 @@ void test('one repo of many that changes: nothing is asked of the others', async
   assert.ok(catalog.requestCount < 20, `asked for ${catalog.requestCount} repos`);
   assert.equal(snapshot()!.repos.length, 1000);
   // What others have is not made again.
-  const known = new Set(before.shards);
-  assert.equal(snapshot()!.shards.filter((shard) => !known.has(shard)).length, 31);
+  const existing = new Set(before.shards);
+  assert.equal(snapshot()!.shards.filter((shard) => !existing.has(shard)).length, 31);
 });
 
 void test('what builds leave in the heaps of threads is given back while they go on', async () => {

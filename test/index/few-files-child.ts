@@ -33,9 +33,9 @@ const searcher = new Searcher(module);
 // What is loaded with the first file is loaded now.
 searcher.setShards(shards.slice(0, 1));
 
-const held: number[] = [];
+const descriptors: number[] = [];
 try {
-  for (;;) held.push(openSync('/dev/null', 'r'));
+  for (;;) descriptors.push(openSync('/dev/null', 'r'));
 } catch {
   // There are no more.
 }
@@ -52,7 +52,7 @@ const whenFull = ids.map(faultOf);
 const checkedWhenFull = (await pass.checkNow(shards)).map(({ fault }) => fault);
 pass.run();
 while (!lines.some((line) => line.includes('could not be checked'))) await wait(5);
-for (const file of held) closeSync(file);
+for (const file of descriptors) closeSync(file);
 while (pass.checkedCount < shards.length) await wait(5);
 await pass.close();
 const whenFree = ids.map(faultOf);

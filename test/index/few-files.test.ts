@@ -13,7 +13,7 @@ import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from '../sync/index-of.ts';
 
 /** Symbols are found behind a job: nobody waits for them here. */
-function troublesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
+function messagesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
   return degradations.filter((words) => !words.startsWith('symbols of '));
 }
 
@@ -62,8 +62,8 @@ void test('a shard that could not be mapped comes back by itself', async () => {
   assert.equal(shards.length, 1);
   served.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
   assert.equal(parts.snapshots.current.shards.length, 0);
-  assert.equal(troublesOf(indexer).length, 1);
+  assert.equal(messagesOf(indexer).length, 1);
   await eventually(() => parts.snapshots.current.shards.length === 1);
-  assert.deepEqual(troublesOf(indexer), []);
+  assert.deepEqual(messagesOf(indexer), []);
   await index.close();
 });

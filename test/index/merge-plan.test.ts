@@ -20,15 +20,15 @@ function candidate(index: number, more: Partial<MergeCandidate>): MergeCandidate
 
 /** Merges until nothing is to be merged; returns what is left, and the bytes that were written. */
 function settle(candidates: readonly MergeCandidate[]): {
-  left: MergeCandidate[];
+  remaining: MergeCandidate[];
   written: number;
 } {
-  let left = [...candidates];
+  let remaining = [...candidates];
   let written = 0;
   for (let round = 0; ; round++) {
     assert.ok(round < 1000, 'it never ends');
-    const some = planMerge(left, MERGE_LIMITS);
-    if (some === undefined) return { left, written };
+    const some = planMerge(remaining, MERGE_LIMITS);
+    if (some === undefined) return { remaining, written };
     const sum = (of: (one: MergeCandidate) => number): number =>
       some.reduce((total, one) => total + of(one), 0);
     assert.equal(new Set(some.map(({ kind }) => kind)).size, 1);
@@ -43,7 +43,7 @@ function settle(candidates: readonly MergeCandidate[]): {
     assert.ok(some.length === 1 || sum(({ fileSize }) => fileSize) <= SPACE_CAPACITY);
     assert.ok(made.liveSize <= 800 * MIB && made.docCount <= MERGE_LIMITS.docCountMax);
     written += made.liveSize;
-    left = [made, ...left.filter((one) => !some.includes(one))];
+    remaining = [made, ...remaining.filter((one) => !some.includes(one))];
   }
 }
 
@@ -51,19 +51,22 @@ void test('whatever their size and that of their docs, repositories that come on
   for (const kib of [500, 900, 1100, 3000])
     for (const docSize of [300, 1000, 4000]) {
       const docCount = Math.ceil((kib << 10) / docSize);
-      let left: MergeCandidate[] = [];
+      let remaining: MergeCandidate[] = [];
       let written = 0;
       const count = Math.min(5000, Math.floor(4_000_000 / docCount));
       for (let i = 0; i < count; i++) {
         const one = candidate(i, { docCount, liveCount: docCount, liveSize: kib << 10 });
-        const settled = settle([one, ...left]);
-        left = settled.left;
+        const settled = settle([one, ...remaining]);
+        remaining = settled.remaining;
         written += settled.written;
       }
       const [docs, size] = [count * docCount, count * (kib << 10)];
       // All but a few of each level hold a quarter of what one has room for.
       const most = 4 * Math.max(docs / MERGE_LIMITS.docCountMax, size / MERGE_LIMITS.sizeMax) + 35;
-      assert.ok(left.length <= most, `${left.length} of ${most} shards: ${kib} KiB, ${docSize}`);
+      assert.ok(
+        remaining.length <= most,
+        `${remaining.length} of ${most} shards: ${kib} KiB, ${docSize}`,
+      );
       assert.ok(written <= 3 * size);
     }
 });
@@ -73,17 +76,15 @@ void test('of very many shards no more are merged at a time than can be open', (
     candidate(i, { docCount: 1, liveCount: 1 }),
   );
   assert.equal(planMerge(many, MERGE_LIMITS)!.length, 2048);
-  assert.ok(settle(many).left.length < 16);
+  assert.ok(settle(many).remaining.length < 16);
 });
 
 void test('files that do not fit a memory together are written without their dead docs first', () => {
   const dead = { fileSize: 1 << 30, docCount: 100_000, liveCount: 10, liveSize: 10_000 };
   const many = Array.from({ length: 40 }, (_, i) => candidate(i, dead));
-  assert.equal(settle(many).left.length, 10);
-  const resting = many
-    .slice(0, 15)
-    .map((one) => ({ ...one, docCount: 10, repoId: 1, restMs: 1e9 }));
-  assert.equal(planMerge(resting, MERGE_LIMITS)!.length, 2);
+  assert.equal(settle(many).remaining.length, 10);
+  const idle = many.slice(0, 15).map((one) => ({ ...one, docCount: 10, repoId: 1, restMs: 1e9 }));
+  assert.equal(planMerge(idle, MERGE_LIMITS)!.length, 2);
 });
 
 void test('random sizes, kinds and dead docs: it ends, and no level keeps sixteen that fit', () => {
@@ -94,13 +95,13 @@ void test('random sizes, kinds and dead docs: it ends, and no level keeps sixtee
     share: fc.double({ min: 0, max: 1, noNaN: true }),
   });
   const property = fc.property(fc.array(one, { maxLength: 120 }), (drawn) => {
-    const { left } = settle(
+    const { remaining } = settle(
       drawn.map(({ share, docCount, ...rest }, i) =>
         candidate(i, { ...rest, docCount, liveCount: Math.round(share * docCount) }),
       ),
     );
     const levels = new Map<string, number>();
-    for (const one of left) {
+    for (const one of remaining) {
       const { liveCount, docCount, liveSize, kind } = one;
       const isAlive = docCount - liveCount < MERGE_LIMITS.deadShare * docCount;
       assert.ok(liveCount === 0 || isAlive || liveSize > MERGE_LIMITS.sizeMax);
@@ -117,8 +118,8 @@ void test('shards of very many docs without content keep no others from being me
   const many = [150_000, 150_000, ...Array.from({ length: 40 }, () => 10)].map((docCount, i) =>
     candidate(i, { docCount, liveCount: docCount, liveSize: docCount }),
   );
-  const { left, written } = settle(many);
-  assert.deepEqual(docCounts(left), [400, 150_000, 150_000]);
+  const { remaining, written } = settle(many);
+  assert.deepEqual(docCounts(remaining), [400, 150_000, 150_000]);
   assert.equal(written, 400);
 });
 
@@ -145,21 +146,24 @@ function docCounts(candidates: readonly MergeCandidate[]): number[] {
 }
 
 void test('at rest the shards of 1,000 commits are joined with a large one, which is written once', () => {
-  const { left, written } = settle(ofRepo([13, 487, 17_500, 20_000]));
-  assert.deepEqual(docCounts(left), [18_000, 20_000]);
+  const { remaining, written } = settle(ofRepo([13, 487, 17_500, 20_000]));
+  assert.deepEqual(docCounts(remaining), [18_000, 20_000]);
   assert.equal(written, 18_000 * 13_000);
-  assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).left), [82]);
+  assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).remaining), [82]);
 });
 
 void test('what is little stays, as does what is not at rest, shared, or would not fit', () => {
   for (const docs of [[7, 300, 17_500, 20_000], [18_000, 20_000], [1, 41], [5]])
-    assert.deepEqual(docCounts(settle(ofRepo(docs)).left), docs);
+    assert.deepEqual(docCounts(settle(ofRepo(docs)).remaining), docs);
   for (const more of [{ restMs: MERGE_LIMITS.restMs - 1 }, { repoId: undefined }])
-    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 19_000], more)).left), [13, 987, 19_000]);
+    assert.deepEqual(
+      docCounts(settle(ofRepo([13, 987, 19_000], more)).remaining),
+      [13, 987, 19_000],
+    );
   const kinds = [...ofRepo([900, 10_000]), ...ofRepo([900], { kind: 'b' })];
-  assert.deepEqual(docCounts(settle(kinds).left), [900, 10_900]);
+  assert.deepEqual(docCounts(settle(kinds).remaining), [900, 10_900]);
   const repos = [...ofRepo([900]), ...ofRepo([900], { repoId: 2 })];
-  assert.deepEqual(docCounts(settle(repos).left), [900, 900]);
+  assert.deepEqual(docCounts(settle(repos).remaining), [900, 900]);
 });
 
 void test('an index of three full shards takes at most 1.6 times the bytes of its living docs, whatever changes', () => {
@@ -199,10 +203,10 @@ void test('an index of three full shards takes at most 1.6 times the bytes of it
 /** As many docs die, of each shard as its share of those that live; shards of none are gone. */
 function change(shards: readonly MergeCandidate[], count: number): MergeCandidate[] {
   const living = shards.reduce((sum, { liveCount }) => sum + liveCount, 0);
-  let [seen, died] = [0, 0];
+  let [passed, died] = [0, 0];
   return shards.flatMap((one) => {
-    seen += one.liveCount;
-    const dead = Math.round((count * seen) / living) - died;
+    passed += one.liveCount;
+    const dead = Math.round((count * passed) / living) - died;
     died += dead;
     const liveCount = one.liveCount - dead;
     return liveCount > 0 ? [{ ...one, liveCount, liveSize: liveCount * 13_000 }] : [];

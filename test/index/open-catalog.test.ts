@@ -82,13 +82,13 @@ void test('whatever bit is turned over: the same ids and rules', async () => {
   const dataDir = await makeDataDir();
   const whole = readFileSync(path.join(dataDir, 'index.db'));
   const { registry, close } = await openIndex(dataDir, undefined, log);
-  const place = temporaryFolder();
+  const folder = temporaryFolder();
   for (let at = 0; at < whole.length; at += 97) {
     const damaged = Buffer.from(whole);
     damaged[at]! ^= 1 << (at & 7);
-    lose(place);
-    writeFileSync(path.join(place, 'index.db'), damaged);
-    const catalog = new Catalog(place);
+    lose(folder);
+    writeFileSync(path.join(folder, 'index.db'), damaged);
+    const catalog = new Catalog(folder);
     await openCatalog(catalog, registry, true, log);
     const rules = catalog.repos
       .map(({ record }) => registry.ruled(record))
@@ -160,8 +160,8 @@ function oldCatalog(): string {
   const repos = [
     { name: 'local/open', visibility: 'unknown', repoId: 3, place: OPEN },
     { name: 'local/b', visibility: 'private', repoId: 7, place: HIDDEN, enforcement: 'restricted' },
-  ].map(({ place, ...record }) => ({
-    record: { ...record, ...RECORD, source: { kind: 'commits', path: place } },
+  ].map(({ place: location, ...record }) => ({
+    record: { ...record, ...RECORD, source: { kind: 'commits', path: location } },
     shards: [],
     skipped: {},
   }));

@@ -17,7 +17,7 @@ function locationOf(path: string, fileId?: string) {
   return { kind: 'commits', path, realPath: path, ...(fileId && { fileId }) } as const;
 }
 
-function seen(path: string, fileId: string, remote?: string): SourceLocation {
+function observed(path: string, fileId: string, remote?: string): SourceLocation {
   return { kind: 'worktree', path, realPath: path, fileId, remote };
 }
 
@@ -32,21 +32,33 @@ const cases: readonly [
   readonly string[],
   number[],
 ][] = [
-  ['the same place, in another mode', seen('/a', 'A'), [A, B], [], [1]],
-  ['moved', seen('/else/x', 'A'), [A, B], ['/a'], [1]],
-  ['the same folder under two paths', seen('/mount/a', 'A'), [A, B], [], [1]],
-  ['made anew at its path', seen('/b', 'new', 'host/b'), [A, B], [], [2]],
-  ['made anew without git', seen('/a', 'new'), [A, B], [], [1]],
-  ['its remote renamed', seen('/b', 'B', 'host/other'), [A, B], [], [2]],
-  ['cloned elsewhere, the old one gone', seen('/c', 'new', 'host/b'), [A, B], ['/b'], [2]],
-  ['a second clone', seen('/c', 'new', 'host/b'), [A, B], [], []],
-  ['another repository at its path', seen('/b', 'new', 'host/evil'), [A, B], [], []],
-  ['a repository where a folder was', seen('/a', 'new', 'host/b'), [A, B], [], []],
-  ['a copy without remote', seen('/c', 'new'), [A, B], ['/a', '/b'], []],
-  ['moved onto the path of another', seen('/a', 'B'), [A, B], ['/b'], [1, 2]],
-  ['two that are gone', seen('/c', 'new', 'host/b'), [B, TWIN], ['/b', '/twin'], [2, 3]],
-  ['never looked at', seen('/z', 'Z', 'host/z'), [repo(9, { place: locationOf('/z') })], [], [9]],
-  ['another is in its place', seen('/q', 'Q', 'host/b'), [repo(2, { remote: 'host/b' })], [], [2]],
+  ['the same place, in another mode', observed('/a', 'A'), [A, B], [], [1]],
+  ['moved', observed('/else/x', 'A'), [A, B], ['/a'], [1]],
+  ['the same folder under two paths', observed('/mount/a', 'A'), [A, B], [], [1]],
+  ['made anew at its path', observed('/b', 'new', 'host/b'), [A, B], [], [2]],
+  ['made anew without git', observed('/a', 'new'), [A, B], [], [1]],
+  ['its remote renamed', observed('/b', 'B', 'host/other'), [A, B], [], [2]],
+  ['cloned elsewhere, the old one gone', observed('/c', 'new', 'host/b'), [A, B], ['/b'], [2]],
+  ['a second clone', observed('/c', 'new', 'host/b'), [A, B], [], []],
+  ['another repository at its path', observed('/b', 'new', 'host/evil'), [A, B], [], []],
+  ['a repository where a folder was', observed('/a', 'new', 'host/b'), [A, B], [], []],
+  ['a copy without remote', observed('/c', 'new'), [A, B], ['/a', '/b'], []],
+  ['moved onto the path of another', observed('/a', 'B'), [A, B], ['/b'], [1, 2]],
+  ['two that are gone', observed('/c', 'new', 'host/b'), [B, TWIN], ['/b', '/twin'], [2, 3]],
+  [
+    'never looked at',
+    observed('/z', 'Z', 'host/z'),
+    [repo(9, { place: locationOf('/z') })],
+    [],
+    [9],
+  ],
+  [
+    'another is in its place',
+    observed('/q', 'Q', 'host/b'),
+    [repo(2, { remote: 'host/b' })],
+    [],
+    [2],
+  ],
 ];
 
 for (const [name, source, repos, gone, expected] of cases)
@@ -59,18 +71,18 @@ for (const [name, source, repos, gone, expected] of cases)
   });
 
 void test('a symbolic link that leads elsewhere now is still the path that was given', () => {
-  const place = { kind: 'commits', path: '/current', realPath: '/v1', fileId: 'V1' } as const;
-  const known = repo(5, { place });
-  const now = { ...seen('/current', 'V2'), realPath: '/v2' };
+  const location = { kind: 'commits', path: '/current', realPath: '/v1', fileId: 'V1' } as const;
+  const existing = repo(5, { place: location });
+  const now = { ...observed('/current', 'V2'), realPath: '/v2' };
   assert.deepEqual(
-    possibleRepos([known], now, () => false),
-    [known],
+    possibleRepos([existing], now, () => false),
+    [existing],
   );
 });
 
 void test('what lies at the place of another is not at that of both', () => {
   const made = repo(7);
-  const [lost, ...others] = displaced([A, B, made], made, seen('/a', 'new'));
+  const [lost, ...others] = displaced([A, B, made], made, observed('/a', 'new'));
   assert.equal(lost?.repoId, 1);
   assert.equal(lost.place, undefined);
   assert.deepEqual(others, []);

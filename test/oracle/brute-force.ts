@@ -4,7 +4,7 @@
 
 import { decodeText, findPoints, type Point } from '../core/oracle.ts';
 import { foldCodePoint } from '../../daemon/engine/regex/fold.ts';
-import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
+import { expressionOf, matchesAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 
 export interface BruteDoc {
@@ -37,7 +37,7 @@ export interface BruteMatch {
   /** Leaves that hold, and all leaves, under no negation. */
   readonly share: readonly [active: number, all: number];
   /** Its leaves about content, under no negation, in the order of the query; inactive ones have no ranges. */
-  readonly atoms: readonly BruteLeaf[];
+  readonly leaves: readonly BruteLeaf[];
 }
 export interface BruteMode {
   readonly isCaseSensitive: boolean;
@@ -70,8 +70,8 @@ const texts = new WeakMap<Uint8Array, Uint8Array>();
 
 /** What a file holds behind a byte order mark, which is no part of its text. The same object each time. */
 export function behindMark(file: Uint8Array): Uint8Array {
-  const known = texts.get(file);
-  if (known !== undefined) return known;
+  const cached = texts.get(file);
+  if (cached !== undefined) return cached;
   const isMarked = Buffer.compare(file.subarray(0, MARK.length), MARK) === 0;
   const text = isMarked ? file.subarray(MARK.length) : file;
   texts.set(file, text);
@@ -103,12 +103,12 @@ export function offsetsOf(file: Uint8Array): number[] {
 /** All ranges of `text`, from the left, not overlapping. */
 function rangesOf(bytes: Uint8Array, text: string, isExact: boolean): ByteRange[] {
   const points = pointsOf(bytes);
-  const wanted = toPoints(text);
+  const literal = toPoints(text);
   const ranges: ByteRange[] = [];
   for (let from = 0; ;) {
-    const found = findPoints(points, wanted, from, isExact);
+    const found = findPoints(points, literal, from, isExact);
     if (found < 0) return ranges;
-    from = found + wanted.length;
+    from = found + literal.length;
     ranges.push([points[found]!.offset, points[from]?.offset ?? bytes.length]);
   }
 }
@@ -118,7 +118,7 @@ export function expressionRanges(
   bytes: Uint8Array,
   pattern: string,
   isExact: boolean,
-): { ranges: ByteRange[]; holdsForName: boolean } {
+): { ranges: ByteRange[]; matchesName: boolean } {
   const points = pointsOf(bytes);
   const expression = expressionOf(pattern, !isExact);
   const offsetOf = (index: number): number => points[index]?.offset ?? bytes.length;
@@ -126,11 +126,11 @@ export function expressionRanges(
     offsetOf(start),
     offsetOf(end),
   ]);
-  return { ranges, holdsForName: ranges.length > 0 || holdsAnywhere(expression, points) };
+  return { ranges, matchesName: ranges.length > 0 || matchesAnywhere(expression, points) };
 }
 
 interface Found {
-  readonly holds: boolean;
+  readonly isMatch: boolean;
   readonly text?: ByteRange[];
   readonly path?: ByteRange[];
   readonly isSymbol?: boolean;
@@ -146,7 +146,7 @@ function leafOf(node: QueryNode): Leaf {
       const text = inFile(bytes, (one) => rangesOf(one, node.text, isExact));
       if (node.isOfContent === true) return some('text', text);
       const path = rangesOf(Buffer.from(name), node.text, isExact);
-      return { holds: text.length + path.length > 0, text, path, isWord: true };
+      return { isMatch: text.length + path.length > 0, text, path, isWord: true };
     };
   if (node.kind === 'regex')
     return ({ bytes }, isExact) =>
@@ -154,12 +154,12 @@ function leafOf(node: QueryNode): Leaf {
         'text',
         inFile(bytes, (text) => expressionRanges(text, node.pattern, isExact).ranges),
       );
-  if (node.kind === 'value') return ({ language }) => ({ holds: language === node.value });
+  if (node.kind === 'value') return ({ language }) => ({ isMatch: language === node.value });
   if (node.kind !== 'pattern') throw new Error(`no leaf: ${node.kind}`);
   if (node.prefix === 'file')
     return ({ path }, isExact) => {
       const found = expressionRanges(Buffer.from(path), node.pattern, isExact);
-      return { holds: found.holdsForName, path: found.ranges };
+      return { isMatch: found.matchesName, path: found.ranges };
     };
   if (node.prefix === 'sym')
     return ({ bytes, symbols = [] }, isExact) => {
@@ -171,12 +171,12 @@ function leafOf(node: QueryNode): Leaf {
       return { ...some('text', ranges), isSymbol: true };
     };
   return ({ repo }) => ({
-    holds: expressionRanges(Buffer.from(repo), node.pattern, true).holdsForName,
+    isMatch: expressionRanges(Buffer.from(repo), node.pattern, true).matchesName,
   });
 }
 
 const some = (kind: 'text' | 'path', ranges: ByteRange[]): Found => ({
-  holds: ranges.length > 0,
+  isMatch: ranges.length > 0,
   [kind]: ranges,
 });
 
@@ -192,18 +192,22 @@ function evaluate(
   node: QueryNode,
   doc: BruteDoc,
   isExact: boolean,
-): { holds: boolean; leaves: Requested[] } {
-  if (node.kind === 'const') return { holds: node.value, leaves: [] };
-  if (node.kind === 'not') return { holds: !evaluate(node.child, doc, isExact).holds, leaves: [] };
+): { isMatch: boolean; leaves: Requested[] } {
+  if (node.kind === 'const') return { isMatch: node.value, leaves: [] };
+  if (node.kind === 'not')
+    return { isMatch: !evaluate(node.child, doc, isExact).isMatch, leaves: [] };
   if (node.kind !== 'and' && node.kind !== 'or') {
     const found = leafOf(node)(doc, isExact);
-    return { holds: found.holds, leaves: [{ node, found, isActive: found.holds }] };
+    return { isMatch: found.isMatch, leaves: [{ node, found, isActive: found.isMatch }] };
   }
   const parts = node.children.map((child) => evaluate(child, doc, isExact));
-  const holds =
-    node.kind === 'and' ? parts.every((part) => part.holds) : parts.some((part) => part.holds);
+  const isMatch =
+    node.kind === 'and' ? parts.every((part) => part.isMatch) : parts.some((part) => part.isMatch);
   const leaves = parts.flatMap((part) => part.leaves);
-  return { holds, leaves: leaves.map((leaf) => ({ ...leaf, isActive: holds && leaf.isActive })) };
+  return {
+    isMatch,
+    leaves: leaves.map((leaf) => ({ ...leaf, isActive: isMatch && leaf.isActive })),
+  };
 }
 
 const isInContent = ({ kind, ...node }: QueryNode): boolean =>
@@ -257,10 +261,10 @@ export function bruteSearch(
   mode: BruteMode,
 ): BruteMatch[] {
   return docs.flatMap((doc) => {
-    const { holds, leaves } = evaluate(query, doc, mode.isCaseSensitive);
-    if (!holds) return [];
+    const { isMatch, leaves } = evaluate(query, doc, mode.isCaseSensitive);
+    if (!isMatch) return [];
     const active = leaves.flatMap((leaf) => (leaf.isActive ? [leaf.found] : []));
-    const atoms = leaves
+    const matchedLeaves = leaves
       .filter(({ node }) => isInContent(node))
       .map((leaf) => bruteLeafOf(leaf, mode));
     const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
@@ -274,7 +278,18 @@ export function bruteSearch(
     const isWholePath = isByName && paths.length === 0;
     const requested = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
     const symbolRanges = new Set(requested.map((range) => range.join('-')));
-    return [{ doc, ranges: texts, nameRanges, isByName, isWholePath, share, symbolRanges, atoms }];
+    return [
+      {
+        doc,
+        ranges: texts,
+        nameRanges,
+        isByName,
+        isWholePath,
+        share,
+        symbolRanges,
+        leaves: matchedLeaves,
+      },
+    ];
   });
 }
 
@@ -288,9 +303,9 @@ const locations = new WeakMap<Uint8Array, Map<number, BruteLocation>>();
 
 /** Where a code point begins, or the text ends: lines end with LF, columns count code points. */
 export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation | undefined {
-  const known = locations.get(bytes) ?? locationsOf(bytes);
-  locations.set(bytes, known);
-  return known.get(byteOffset);
+  const cached = locations.get(bytes) ?? locationsOf(bytes);
+  locations.set(bytes, cached);
+  return cached.get(byteOffset);
 }
 
 function locationsOf(bytes: Uint8Array): Map<number, BruteLocation> {

@@ -35,7 +35,7 @@ export function checkAnswer(
   answer: SearchAnswer,
 ): void {
   const found = bruteSearch(docs, requested.query, requested);
-  const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
+  const expected = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   const total = found.reduce(
     (sum, { ranges, nameRanges }) => sum + ranges.length + nameRanges.length,
     0,
@@ -46,7 +46,7 @@ export function checkAnswer(
   const isWhole = total <= requested.matches;
   assert.equal(answer.isSearchExhaustive, isWhole && !isSymbolless, 'isSearchExhaustive');
   for (const file of answer.files) {
-    const match = wanted.get(keyOf(file.repository, file.fileName.text));
+    const match = expected.get(keyOf(file.repository, file.fileName.text));
     assert.ok(match, `${file.fileName.text} must not match`);
     checkFile(file, match, requested, isWhole || file !== answer.files.at(-1));
     if (requested.hasFields === true) checkFields(file, match, requested);
@@ -60,7 +60,7 @@ export function checkAnswer(
   }
   assert.deepEqual(
     answer.files.map((file) => keyOf(file.repository, file.fileName.text)).sort(),
-    [...wanted.keys()].sort(),
+    [...expected.keys()].sort(),
   );
   assert.equal(answer.stats['totalMatchCount'], total);
   assert.equal(answer.stats['fileCount'], found.length);
@@ -90,7 +90,7 @@ function areLeaves(node: QueryNode): boolean {
 /** Whether a pattern is a literal, or far from a choice of some; a name may be held to begin or end there. */
 function isOneLeaf(pattern: string): boolean {
   // What holds for any name is none.
-  if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
+  if (expressionRanges(Buffer.alloc(0), pattern, true).matchesName) return false;
   return /\.[*+]/.test(pattern) || /^\^?(?:\\\W|[^\\^$.*+?()[\]{}|])+\$?$/u.test(pattern);
 }
 
@@ -172,10 +172,10 @@ export function checkBest(
 
 /** What a chunk with these ranges says of symbols. */
 function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange[]): object[] {
-  const isAsked = (range: ByteRange): boolean => symbolRanges.has(range.join('-'));
-  if (!ranges.some(isAsked)) return [];
+  const isRequested = (range: ByteRange): boolean => symbolRanges.has(range.join('-'));
+  if (!ranges.some(isRequested)) return [];
   return ranges.map((range) => {
-    const symbol = isAsked(range) ? symbolAt(doc, range) : undefined;
+    const symbol = isRequested(range) ? symbolAt(doc, range) : undefined;
     if (symbol === undefined) return { symbol: '', kind: '' };
     const { start, size, kind, parent } = symbol;
     return {
@@ -202,7 +202,7 @@ function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
   );
   const extension = ({ doc }: BruteMatch): string => /\.[^./]*$/.exec(doc.path)?.[0] ?? '';
   const taken = sorted.slice(0, 2).map(extension);
-  const moved = sorted.findIndex((match, place) => place >= 2 && !taken.includes(extension(match)));
+  const moved = sorted.findIndex((match, index) => index >= 2 && !taken.includes(extension(match)));
   if (moved >= 2 && scoreIn(sorted[moved]!) >= 0.9 * scoreIn(sorted[2]!))
     sorted.splice(2, 0, ...sorted.splice(moved, 1));
   assert.deepEqual(

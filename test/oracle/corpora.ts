@@ -23,32 +23,32 @@ const ALPHABETS: readonly (readonly string[])[] = [
 const BYTES_ALPHABET = 5;
 
 interface Alphabet {
-  readonly pieces: readonly Uint8Array[];
+  readonly characters: readonly Uint8Array[];
 }
 
 const alphabet: fc.Arbitrary<Alphabet> = fc.nat(ALPHABETS.length - 1).map((index) => ({
-  pieces: ALPHABETS[index]!.map((text) =>
+  characters: ALPHABETS[index]!.map((text) =>
     Buffer.from(text, index === BYTES_ALPHABET ? 'latin1' : 'utf8'),
   ),
 }));
 
-function joined({ pieces }: Alphabet, choice: readonly number[]): Uint8Array {
-  return Uint8Array.from(choice.flatMap((index) => [...pieces[index % pieces.length]!]));
+function joined({ characters }: Alphabet, choice: readonly number[]): Uint8Array {
+  return Uint8Array.from(choice.flatMap((index) => [...characters[index % characters.length]!]));
 }
 
 /** Small texts, and sometimes one so placed that a block ends inside or beside it. */
-function bytesOf(letters: Alphabet): fc.Arbitrary<Uint8Array> {
+function bytesOf(chosen: Alphabet): fc.Arbitrary<Uint8Array> {
   const choice = fc.array(fc.nat(19), { maxLength: 40 });
-  const small = choice.map((list) => joined(letters, list));
+  const small = choice.map((list) => joined(chosen, list));
   const filler = fc.constantFrom('z', 'zzzzzzz\n', '\n', 'zz\r\n');
   const size = fc.constantFrom(4060, 4080, 4090, 4095, 4096, 8180, 8200, 12290);
   const around = fc
     .tuple(choice, filler, size, fc.nat(12), choice)
     .map(([before, fill, at, shift, after]) => {
-      const start = joined(letters, before);
+      const start = joined(chosen, before);
       const count = Math.max(0, at - shift - start.length);
       const middle = Buffer.from(fill.repeat(Math.ceil(count / fill.length)).slice(0, count));
-      return Uint8Array.from([...start, ...middle, ...joined(letters, after)]);
+      return Uint8Array.from([...start, ...middle, ...joined(chosen, after)]);
     });
   const marked = small.map((bytes) => Uint8Array.from([...Buffer.from('\ufeff'), ...bytes]));
   return fc.oneof(
@@ -89,12 +89,12 @@ function symbolsOf(bytes: Uint8Array): BruteSymbol[] {
 }
 const KIND_COUNT = 23;
 
-const seedsArbitrary = alphabet.chain((letters) =>
+const seedsArbitrary = alphabet.chain((chosen) =>
   fc.array(
     fc.record({
-      bytes: bytesOf(letters),
+      bytes: bytesOf(chosen),
       repeats: fc.constantFrom(1, 1, 1, 2, 3),
-      place: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(2), fc.nat(1)),
+      choices: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(2), fc.nat(1)),
     }),
     { minLength: 1, maxLength: 14 },
   ),
@@ -104,9 +104,9 @@ export const corpusArbitrary: fc.Arbitrary<Corpus> = fc
   .tuple(seedsArbitrary, fc.boolean())
   .map(([seeds, hasSymbols]) => {
     const docs = new Map<string, { doc: OracleDoc; shard: number }>();
-    for (const { bytes, repeats, place } of seeds) {
+    for (const { bytes, repeats, choices } of seeds) {
       for (let i = 0; i < repeats; i++) {
-        const [folder, name, extension, language, repo, tier, shard] = place;
+        const [folder, name, extension, language, repo, tier, shard] = choices;
         const pick = <T>(list: readonly T[], index: number): T => list[(index + i) % list.length]!;
         const path = `${pick(FOLDERS, folder)}${pick(NAMES, name)}${pick(EXTENSIONS, extension)}`;
         const doc = {
@@ -148,8 +148,8 @@ function literalArbitrary({ docs }: Corpus, isOfPaths = false): fc.Arbitrary<str
       const bytes = isOfPaths && at % 3 === 0 ? Buffer.from(doc.path) : doc.bytes;
       // Bad bytes become U+FFFD, at times fewer than the engine sees: then the literal may miss.
       const points = Array.from(decoder.decode(bytes));
-      const place = at % Math.max(1, points.length);
-      const start = isFromEnd ? Math.max(0, points.length - size - (at % 4)) : place;
+      const position = at % Math.max(1, points.length);
+      const start = isFromEnd ? Math.max(0, points.length - size - (at % 4)) : position;
       const text = points.slice(start, start + size).join('') || 'a';
       if (change === 'upper') return text.toUpperCase().slice(0, 24);
       if (change === 'lower') return text.toLowerCase();

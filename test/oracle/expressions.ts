@@ -28,13 +28,13 @@ interface Match {
   readonly end: number;
 }
 
-const known = new Map<string, Expression>();
+const cached = new Map<string, Expression>();
 
 export function expressionOf(pattern: string, isFolded: boolean): Expression {
   const key = `${isFolded} ${pattern}`;
-  const expression = known.get(key) ?? build(parseRegex(pattern, { isFolded }));
-  if (known.size > 1000) known.clear();
-  known.set(key, expression);
+  const expression = cached.get(key) ?? build(parseRegex(pattern, { isFolded }));
+  if (cached.size > 1000) cached.clear();
+  cached.set(key, expression);
   return expression;
 }
 
@@ -90,8 +90,8 @@ function isSameOperator(inner: RepeatNode, outer: RepeatNode): boolean {
 function addRepeat(states: State[], node: RepeatNode, next: number): number {
   const { child, min, max = Infinity, isLazy } = node;
   if (child.kind === 'repeat' && isSameOperator(child, node)) return addRepeat(states, child, next);
-  const choose = (taken: number, left: number): number =>
-    states.push({ kind: 'choice', targets: isLazy ? [left, taken] : [taken, left] }) - 1;
+  const choose = (taken: number, skipped: number): number =>
+    states.push({ kind: 'choice', targets: isLazy ? [skipped, taken] : [taken, skipped] }) - 1;
   let first = next;
   if (max === Infinity) {
     const loop = states.push({ kind: 'choice', targets: [] }) - 1;
@@ -124,8 +124,8 @@ function memberTest({ ranges, properties, isNegated, isFolded }: ClassNode): typ
   ];
   const answers = new Map<number, boolean>();
   const accepts = (point: number): boolean => {
-    const known = answers.get(point);
-    if (known !== undefined) return known;
+    const cached = answers.get(point);
+    if (cached !== undefined) return cached;
     const character = String.fromCodePoint(point);
     const isMember = tests.some((test) => test.expression.test(character) !== test.isNegated);
     answers.set(point, isMember !== isNegated);
@@ -145,7 +145,11 @@ function propertyTest(name: string, flags: string): RegExp {
 const isWord = (point: number | undefined): boolean =>
   point !== undefined && /^[0-9A-Za-z_]$/.test(String.fromCodePoint(point));
 
-function holds(at: Assertion, before: number | undefined, after: number | undefined): boolean {
+function isSatisfied(
+  at: Assertion,
+  before: number | undefined,
+  after: number | undefined,
+): boolean {
   switch (at) {
     case 'lineStart':
       return before === undefined || before === 10;
@@ -176,15 +180,15 @@ function activeAt(
   threads: readonly Thread[],
 ): readonly Thread[] {
   const active: Thread[] = [];
-  const seen = new Set<number>();
+  const visited = new Set<number>();
   const enter = ({ state: index, start }: Thread): void => {
-    if (seen.has(index)) return;
-    seen.add(index);
+    if (visited.has(index)) return;
+    visited.add(index);
     const state = states[index]!;
     if (state.kind === 'choice')
       for (const target of state.targets) enter({ state: target, start });
     else if (state.kind !== 'assertion') active.push({ state: index, start });
-    else if (holds(state.at, points[at - 1]?.point, points[at]?.point))
+    else if (isSatisfied(state.at, points[at - 1]?.point, points[at]?.point))
       enter({ state: state.next, start });
   };
   for (const thread of threads) enter(thread);
@@ -207,8 +211,8 @@ function findMatch(
   let found: Match | undefined;
   let threads: readonly Thread[] = [];
   for (let at = from; at <= points.length; at++) {
-    const begun = found === undefined ? [{ state: expression.start, start: at }] : [];
-    const active = activeAt(expression, points, at, [...threads, ...begun]);
+    const started = found === undefined ? [{ state: expression.start, start: at }] : [];
+    const active = activeAt(expression, points, at, [...threads, ...started]);
     const matching = active.findIndex(({ state }) => expression.states[state]!.kind === 'match');
     if (matching >= 0) found = { start: active[matching]!.start, end: at };
     const alive = matching < 0 ? active : active.slice(0, matching);
@@ -231,7 +235,7 @@ export function endsOf(expression: Expression, points: readonly Point[], start: 
 }
 
 /** Whether the expression matches anywhere; empty matches count. */
-export function holdsAnywhere(expression: Expression, points: readonly Point[]): boolean {
+export function matchesAnywhere(expression: Expression, points: readonly Point[]): boolean {
   return findMatch(expression, points, 0) !== undefined;
 }
 

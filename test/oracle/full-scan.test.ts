@@ -53,7 +53,7 @@ function sourceFiles(): SourceFile[] {
     const text = bytes.toString('latin1').slice(0, 12_000);
     const variants = {
       crlf: text.replaceAll('\n', '\r\n'),
-      bad: text.replaceAll(/[ek]/g, (letter) => (letter === 'e' ? '\xe9' : '\xe2\x84\xaa')),
+      bad: text.replaceAll(/[ek]/g, (char) => (char === 'e' ? '\xe9' : '\xe2\x84\xaa')),
       long: text.replaceAll('\n', ' '),
       open: text.trimEnd(),
     };
@@ -107,9 +107,9 @@ void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async (
   let shift = 0;
   const locations = new Map(
     files.map((file) => {
-      const place = reader.locationText(file.bytes, shift);
+      const text = reader.locationText(file.bytes, shift);
       shift += file.bytes.length + MARGIN;
-      return [file, place];
+      return [file, text];
     }),
   );
   const random = seededRandom(SEED);
@@ -123,23 +123,23 @@ void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async (
       isRegexEnabled: true,
       isCaseSensitivityEnabled: isCaseSensitive,
     });
-    const place = `${pattern} ${isCaseSensitive ? 'exact' : 'folded'}`;
-    assert.ok(reader.compile(bareProgram(pattern, !isCaseSensitive)), place);
+    const label = `${pattern} ${isCaseSensitive ? 'exact' : 'folded'}`;
+    assert.ok(reader.compile(bareProgram(pattern, !isCaseSensitive)), label);
     const found = rangesOf(answer);
     let total = 0;
     for (const file of files) {
       reader.useText(locations.get(file)!);
-      const wanted = answer.isSearchExhaustive ? reader.find() : [];
-      total += answer.isSearchExhaustive ? wanted.length : reader.count();
+      const expected = answer.isSearchExhaustive ? reader.find() : [];
+      total += answer.isSearchExhaustive ? expected.length : reader.count();
       if (answer.isSearchExhaustive)
-        assert.deepEqual(found.get(file.path) ?? [], wanted, `${place} in ${file.path}`);
+        assert.deepEqual(found.get(file.path) ?? [], expected, `${label} in ${file.path}`);
       if (file === source && file.bytes.length < SIMULATED_SIZE_MAX && spansAll(pattern)) {
-        assert.deepEqual(reader.simulate(), reader.find(), `${place} simulated in ${file.path}`);
+        assert.deepEqual(reader.simulate(), reader.find(), `${label} simulated in ${file.path}`);
         simulated++;
       }
     }
-    if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], total, place);
-    else assert.ok(total > RANGES_MAX, place);
+    if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], total, label);
+    else assert.ok(total > RANGES_MAX, label);
     rangeCount += total;
     if (answer.stats['ngramMatches']! > 0) skippedBlocks++;
   }

@@ -111,9 +111,9 @@ void test(`random queries over merged shards, seed ${SEED}`, async () => {
     if (first === undefined) return;
     const shard = isTwice ? merged(engine, [first], () => false)! : first;
     assert.deepEqual(shard.parts, first.parts);
-    const left = survivors(corpus, isDead);
-    liveCount += left.docs.length;
-    await checkCase(engine, { corpus: left, queries }, [shard]);
+    const remaining = survivors(corpus, isDead);
+    liveCount += remaining.docs.length;
+    await checkCase(engine, { corpus: remaining, queries }, [shard]);
   });
   await fc.assert(property, { numRuns: RUNS, seed: SEED });
   assert.ok(liveCount > RUNS);

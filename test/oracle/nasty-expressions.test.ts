@@ -80,7 +80,7 @@ function openEngine(): Promise<Engine> {
 }
 
 /** The answer, or the refusal, whose position lies in the query. */
-async function ask(
+async function searchFor(
   engine: Engine,
   query: string,
   isRegexEnabled: boolean,
@@ -104,20 +104,20 @@ async function ask(
 void test('huge and nasty expressions are refused with a reason, or answered', async () => {
   await using engine = await openEngine();
   for (const [query, reason] of REFUSED) {
-    const refusal = await ask(engine, query, true, false);
+    const refusal = await searchFor(engine, query, true, false);
     assert.ok(refusal instanceof QueryError, query.slice(0, 80));
     assert.match(refusal.message, reason);
   }
   for (const [query, matches] of ANSWERED) {
-    const answer = await ask(engine, query, true, false);
+    const answer = await searchFor(engine, query, true, false);
     if (answer instanceof QueryError) throw answer;
     assert.equal(answer.isSearchExhaustive, true);
     assert.equal(answer.stats['totalMatchCount'], matches, query.slice(0, 80));
-    await ask(engine, query, true, true);
+    await searchFor(engine, query, true, true);
   }
 });
 
-const PIECES: readonly string[] = [
+const FRAGMENTS: readonly string[] = [
   ...Array.from('()[]{}*+?|^$.\\"-:,aAkz019 \n\r\t'),
   '(?i)',
   '(?-s:',
@@ -152,16 +152,16 @@ const PIECES: readonly string[] = [
 void test(`random text as a query, seed ${SEED}`, async () => {
   await using engine = await openEngine();
   const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array).toString());
-  const pieces = fc
-    .array(fc.constantFrom(...PIECES), { maxLength: 24 })
+  const chunks = fc
+    .array(fc.constantFrom(...FRAGMENTS), { maxLength: 24 })
     .map((list) => list.join(''));
   const counts = { answered: 0, refused: 0 };
   const property = fc.asyncProperty(
-    fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: pieces }),
+    fc.oneof({ weight: 1, arbitrary: bytes }, { weight: 6, arbitrary: chunks }),
     fc.boolean(),
     fc.boolean(),
     async (query, isRegexEnabled, isCaseSensitive) => {
-      const outcome = await ask(engine, query, isRegexEnabled, isCaseSensitive);
+      const outcome = await searchFor(engine, query, isRegexEnabled, isCaseSensitive);
       counts[outcome instanceof QueryError ? 'refused' : 'answered']++;
     },
   );

@@ -76,39 +76,39 @@ function pathPoints(path: Buffer, [start, end]: ByteRange): number {
 const SLOTS_MAX = 16;
 const WINDOW = 600;
 
-/** A range with the number of its atom. */
-interface Placed {
+/** A range with the number of its leaf. */
+interface LeafRange {
   readonly start: number;
   readonly end: number;
   readonly slot: number;
-  readonly atom: BruteLeaf;
+  readonly leaf: BruteLeaf;
 }
 
-/** The ranges of a doc, each with the atom that it is of: of equal ones that of a symbol, then the first. */
-function placedRanges(atoms: readonly BruteLeaf[]): Placed[] {
+/** The ranges of a doc, each with the leaf that it is of: of equal ones that of a symbol, then the first. */
+function leafRanges(leaves: readonly BruteLeaf[]): LeafRange[] {
   let last = 0;
-  return atoms
-    .flatMap((atom, slot) =>
-      atom.ranges.map(([start, end]) => ({
+  return leaves
+    .flatMap((leaf, slot) =>
+      leaf.ranges.map(([start, end]) => ({
         start,
         end,
         slot: Math.min(slot, SLOTS_MAX - 1),
-        atom,
+        leaf,
       })),
     )
     .sort(
       (a, b) =>
         a.start - b.start ||
         b.end - a.end ||
-        Number(b.atom.isSymbol) - Number(a.atom.isSymbol) ||
+        Number(b.leaf.isSymbol) - Number(a.leaf.isSymbol) ||
         a.slot - b.slot,
     )
     .filter(({ start, end }) => start >= last && ((last = end), true));
 }
 
-const isLetter = (byte: number): boolean =>
+const isAsciiLetter = (byte: number): boolean =>
   byte >= 128 || /[a-z\d]/i.test(String.fromCharCode(byte));
-const countLetters = (bytes: Uint8Array): number => bytes.filter(isLetter).length;
+const countLetters = (bytes: Uint8Array): number => bytes.filter(isAsciiLetter).length;
 
 const FUNCTIONS = ['function', 'method', 'constructor'];
 
@@ -117,9 +117,9 @@ function kindPoints({ kind, parent }: BruteSymbol): number {
   return (KINDS[kind]![1] / 1000) * (isInFunction ? 0.5 : 1);
 }
 
-function isSpelled(bytes: Uint8Array, { start, end, atom }: Placed): boolean {
+function isSpelled(bytes: Uint8Array, { start, end, leaf }: LeafRange): boolean {
   return (
-    atom.literal !== undefined && Buffer.compare(bytes.subarray(start, end), atom.literal) === 0
+    leaf.literal !== undefined && Buffer.compare(bytes.subarray(start, end), leaf.literal) === 0
   );
 }
 
@@ -127,39 +127,39 @@ function isSpelled(bytes: Uint8Array, { start, end, atom }: Placed): boolean {
 function symbolPart(
   bytes: Uint8Array,
   symbol: BruteSymbol,
-  ranges: readonly Placed[],
+  ranges: readonly LeafRange[],
   n: number,
 ): number {
   const end = symbol.start + symbol.size;
-  const letters = countLetters(bytes.subarray(symbol.start, end));
-  if (letters === 0) return 0;
+  const letterCount = countLetters(bytes.subarray(symbol.start, end));
+  if (letterCount === 0) return 0;
   const parts = ranges.map((range) =>
     bytes.subarray(Math.max(range.start, symbol.start), Math.min(range.end, end)),
   );
   const covered = parts.reduce((sum, part) => sum + countLetters(part), 0);
-  const isWhole = covered === letters;
-  const atoms = new Set(ranges.map(({ slot }) => slot)).size / n;
-  if (n > 1) return atoms * (covered / letters) + (isWhole && atoms === 1 ? 0.5 : 0);
+  const isWhole = covered === letterCount;
+  const coverage = new Set(ranges.map(({ slot }) => slot)).size / n;
+  if (n > 1) return coverage * (covered / letterCount) + (isWhole && coverage === 1 ? 0.5 : 0);
   const points = kindPoints(symbol);
   const whole = isWhole ? points + (isSpelled(bytes, ranges.at(-1)!) ? 0.5 : 0) : 0;
-  return atoms * (covered / letters) * (1 + 0.8 * points) + whole;
+  return coverage * (covered / letterCount) * (1 + 0.8 * points) + whole;
 }
 
-/** By atom the sum of what its ranges say, and the best symbol. */
+/** By leaf the sum of what its ranges say, and the best symbol. */
 function textAndSymbol(
   doc: BruteDoc,
-  atoms: readonly BruteLeaf[],
-  ranges: readonly Placed[],
+  leaves: readonly BruteLeaf[],
+  ranges: readonly LeafRange[],
   n: number,
 ): { text: number; symbol: number } {
   const sums = Array.from({ length: n }, () => 0);
-  const isAlone = atoms.filter((atom) => atom.ranges.length > 0).length === 1;
-  const inSymbol: Placed[] = [];
+  const isAlone = leaves.filter((leaf) => leaf.ranges.length > 0).length === 1;
+  const inSymbol: LeafRange[] = [];
   let symbolOfLast: BruteSymbol | undefined;
   let best = 0;
   for (const [index, range] of ranges.entries()) {
     const span = [range.start, range.end] as const;
-    // A lone atom is settled by then: what follows counts as one range each.
+    // A lone leaf is settled by then: what follows counts as one range each.
     const isSettled = isAlone && ((doc.symbols ?? []).length === 0 ? index >= 64 : best >= 2.6);
     const symbol = isSettled ? undefined : symbolAt(doc, span);
     const isWord = !isSettled && contentPoints(doc.bytes, span) === 500;
@@ -175,11 +175,11 @@ function textAndSymbol(
   return { text: sums.reduce((all, sum) => all + sum / (sum + half), 0) / n, symbol: best };
 }
 
-/** How many atoms the last of the ranges have, from the end back as long as each but the last `belongs` to the next. */
+/** How many leaves the last of the ranges have, from the end back as long as each but the last `belongs` to the next. */
 function leavesWhile(
-  ranges: readonly Placed[],
+  ranges: readonly LeafRange[],
   end: number,
-  belongs: (range: Placed, next: Placed) => boolean,
+  belongs: (range: LeafRange, next: LeafRange) => boolean,
 ): number {
   const slots = new Set<number>();
   for (let i = end; i >= 0 && (i === end || belongs(ranges[i]!, ranges[i + 1]!)); i--)
@@ -187,13 +187,14 @@ function leavesWhile(
   return slots.size;
 }
 
-/** Most atoms on one line, within the window, and in a row. */
-function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): number {
+/** Most leaves on one line, within the window, and in a row. */
+function nearPart({ bytes }: BruteDoc, ranges: readonly LeafRange[], n: number): number {
   if (n === 1) return 1;
-  const isNear = (a: Placed, b: Placed): boolean => b.start - a.start <= WINDOW;
-  const isOnLine = (a: Placed, b: Placed): boolean =>
+  const isNear = (a: LeafRange, b: LeafRange): boolean => b.start - a.start <= WINDOW;
+  const isOnLine = (a: LeafRange, b: LeafRange): boolean =>
     isNear(a, b) && !bytes.subarray(a.start, b.start).includes(10);
-  const follows = (a: Placed, b: Placed): boolean => b.slot === a.slot + 1 && b.start - a.end <= 1;
+  const follows = (a: LeafRange, b: LeafRange): boolean =>
+    b.slot === a.slot + 1 && b.start - a.end <= 1;
   let [line, window, row] = [0, 0, 0];
   for (const [index, last] of ranges.entries()) {
     line = Math.max(line, leavesWhile(ranges, index, isOnLine));
@@ -206,11 +207,11 @@ function nearPart({ bytes }: BruteDoc, ranges: readonly Placed[], n: number): nu
   return (line + window + row) / n;
 }
 
-/** What active atoms cover of the base name without its extension. */
-function namePart({ path }: BruteDoc, atoms: readonly BruteLeaf[], n: number): number {
+/** What active leaves cover of the base name without its extension. */
+function namePart({ path }: BruteDoc, leaves: readonly BruteLeaf[], n: number): number {
   const base = Buffer.from(path.slice(path.lastIndexOf('/') + 1)).toString('latin1');
   const name = base.replace(/(?<=.)\.[^.]*$/s, '').slice(0, 64);
-  const small = name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const small = name.replaceAll(/[A-Z]/g, (char) => char.toLowerCase());
   const covered = new Set<number>();
   const wholeWords = new Set<number>();
   const cover = (slot: number, start: number, end: number): void => {
@@ -218,28 +219,29 @@ function namePart({ path }: BruteDoc, atoms: readonly BruteLeaf[], n: number): n
     if (isNameBorder(name, start) && isNameBorder(name, end))
       wholeWords.add(Math.min(slot, SLOTS_MAX - 1));
   };
-  for (const [slot, { literal, isActive, rangesIn }] of atoms.entries()) {
+  for (const [slot, { literal, isActive, rangesIn }] of leaves.entries()) {
     if (!isActive) continue;
     if (literal === undefined) {
       for (const [start, end] of rangesIn(Buffer.from(name, 'latin1'))) cover(slot, start, end);
       continue;
     }
-    const wanted = literal
-      .toString('latin1')
-      .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-    for (let at = small.indexOf(wanted); at >= 0; at = small.indexOf(wanted, at + 1))
-      cover(slot, at, at + wanted.length);
+    const needle = literal.toString('latin1').replaceAll(/[A-Z]/g, (char) => char.toLowerCase());
+    for (let at = small.indexOf(needle); at >= 0; at = small.indexOf(needle, at + 1))
+      cover(slot, at, at + needle.length);
   }
-  const letters = name.split('').flatMap((one, at) => (isLetter(one.charCodeAt(0)) ? [at] : []));
-  const share = letters.filter((at) => covered.has(at)).length / Math.max(1, letters.length);
-  const inPath = Math.min(n, atoms.filter(({ isInPath }) => isInPath).length) / n;
+  const letterIndexes = name
+    .split('')
+    .flatMap((one, at) => (isAsciiLetter(one.charCodeAt(0)) ? [at] : []));
+  const share =
+    letterIndexes.filter((at) => covered.has(at)).length / Math.max(1, letterIndexes.length);
+  const inPath = Math.min(n, leaves.filter(({ isInPath }) => isInPath).length) / n;
   const ofPath = n === 1 ? 0 : 0.3 * inPath + (inPath === 1 && share === 1 ? 0.8 : 0);
   return 0.5 * share + (share === 1 ? 0.3 : 0) + (0.3 * wholeWords.size) / n + ofPath;
 }
 
 function isNameBorder(name: string, at: number): boolean {
   const isPart = (index: number): boolean =>
-    index >= 0 && index < name.length && isLetter(name.charCodeAt(index));
+    index >= 0 && index < name.length && isAsciiLetter(name.charCodeAt(index));
   return !isPart(at - 1) || !isPart(at) || /^[^A-Z][A-Z]$/s.test(name.slice(at - 1, at + 1));
 }
 
@@ -254,27 +256,27 @@ export interface OracleParts {
   readonly leaves: number;
 }
 
-function contentParts({ doc, atoms }: BruteMatch): Omit<OracleParts, 'path' | 'leaves'> {
-  const n = Math.min(atoms.length, SLOTS_MAX);
-  const ranges = placedRanges(atoms);
-  const { text, symbol } = textAndSymbol(doc, atoms, ranges, n);
+function contentParts({ doc, leaves }: BruteMatch): Omit<OracleParts, 'path' | 'leaves'> {
+  const n = Math.min(leaves.length, SLOTS_MAX);
+  const ranges = leafRanges(leaves);
+  const { text, symbol } = textAndSymbol(doc, leaves, ranges, n);
   return {
     symbol,
-    name: namePart(doc, atoms, n),
+    name: namePart(doc, leaves, n),
     text: (n === 1 ? 0.4 : 0.75) * text,
     near: 0.9 * nearPart(doc, ranges, n),
     tier: (doc as OracleDoc).tier === 0 ? 1 : 0.7,
   };
 }
 
-function pathScore({ doc, nameRanges, isWholePath, atoms }: BruteMatch): number {
+function pathScore({ doc, nameRanges, isWholePath, leaves }: BruteMatch): number {
   // What shows the whole path for want of anything else says nothing about it.
   if (isWholePath) return 0;
   const best = 4 * Math.max(...nameRanges.map((range) => pathPoints(Buffer.from(doc.path), range)));
-  if (!atoms.some(({ isInPath }) => isInPath)) return best;
+  if (!leaves.some(({ isInPath }) => isInPath)) return best;
   return Math.max(
     best,
-    Math.floor(10_000 * namePart(doc, atoms, Math.min(atoms.length, SLOTS_MAX))),
+    Math.floor(10_000 * namePart(doc, leaves, Math.min(leaves.length, SLOTS_MAX))),
   );
 }
 

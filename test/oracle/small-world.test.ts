@@ -47,15 +47,15 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
       const fold = (text: string): string => (isExact ? text : text.toLowerCase());
       const folded = contents.map(fold);
       for (const literal of literals) {
-        const wanted = new Map<number, number>();
+        const expected = new Map<number, number>();
         for (const [index, text] of folded.entries()) {
           const count = countOf(text, fold(literal));
-          if (count > 0) wanted.set(index, count);
+          if (count > 0) expected.set(index, count);
         }
         const found = searchAll(searcher, shard.shardId, literal, isExact);
-        const place = `${JSON.stringify(literal)}, ${isExact ? 'exact' : 'folded'}`;
-        assert.equal(found.size, wanted.size, place);
-        for (const [docId, count] of found) assert.equal(count, wanted.get(docId), place);
+        const label = `${JSON.stringify(literal)}, ${isExact ? 'exact' : 'folded'}`;
+        assert.equal(found.size, expected.size, label);
+        for (const [docId, count] of found) assert.equal(count, expected.get(docId), label);
       }
     }
   });

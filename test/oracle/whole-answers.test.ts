@@ -72,26 +72,26 @@ function sourceOf(text: string): Source {
 interface Question {
   readonly query: string;
   readonly isRegex: boolean;
-  readonly atoms: readonly string[];
+  readonly patterns: readonly string[];
   readonly isAny?: boolean;
 }
 
 const QUESTIONS: readonly Question[] = [
-  { query: '"(_sk_set|sk_setx)"', isRegex: true, atoms: ['_sk_set|sk_setx'] },
-  { query: 'define|undef', isRegex: true, atoms: ['define|undef'] },
-  { query: 'const.*nst', isRegex: true, atoms: ['const.*nst'] },
+  { query: '"(_sk_set|sk_setx)"', isRegex: true, patterns: ['_sk_set|sk_setx'] },
+  { query: 'define|undef', isRegex: true, patterns: ['define|undef'] },
+  { query: 'const.*nst', isRegex: true, patterns: ['const.*nst'] },
   {
     query: 'ossl_check_[a-zA-Z0-9_]+_type',
     isRegex: true,
-    atoms: ['ossl_check_[a-zA-Z0-9_]+_type'],
+    patterns: ['ossl_check_[a-zA-Z0-9_]+_type'],
   },
-  { query: '[0-9]+|é', isRegex: true, atoms: ['[0-9]+|é'] },
-  { query: 'nst\\s+\\S+', isRegex: true, atoms: ['nst[\\t\\n ]+[^\\t\\n ]+'] },
-  { query: 'const', isRegex: false, atoms: ['const'] },
-  { query: 'x', isRegex: false, atoms: ['x'] },
-  { query: 'sk_set or 日本', isRegex: false, atoms: ['sk_set', '日本'], isAny: true },
-  { query: 'undef const', isRegex: false, atoms: ['undef', 'const'] },
-  { query: '1024 in[l-n]ine', isRegex: true, atoms: ['1024', 'in[l-n]ine'] },
+  { query: '[0-9]+|é', isRegex: true, patterns: ['[0-9]+|é'] },
+  { query: 'nst\\s+\\S+', isRegex: true, patterns: ['nst[\\t\\n ]+[^\\t\\n ]+'] },
+  { query: 'const', isRegex: false, patterns: ['const'] },
+  { query: 'x', isRegex: false, patterns: ['x'] },
+  { query: 'sk_set or 日本', isRegex: false, patterns: ['sk_set', '日本'], isAny: true },
+  { query: 'undef const', isRegex: false, patterns: ['undef', 'const'] },
+  { query: '1024 in[l-n]ine', isRegex: true, patterns: ['1024', 'in[l-n]ine'] },
 ];
 
 /** Ranges of a text, by start; none: the text must not be found. */
@@ -101,9 +101,9 @@ function expectedRanges(
   isExact: boolean,
 ): Range[] {
   const flags = isExact ? 'gmu' : 'gimu';
-  const found = question.atoms.map((atom) => [...text.matchAll(new RegExp(atom, flags))]);
-  const holds = found.map((matches) => matches.length > 0);
-  if (!(question.isAny === true ? holds.includes(true) : !holds.includes(false))) return [];
+  const found = question.patterns.map((pattern) => [...text.matchAll(new RegExp(pattern, flags))]);
+  const isMatched = found.map((matches) => matches.length > 0);
+  if (!(question.isAny === true ? isMatched.includes(true) : !isMatched.includes(false))) return [];
   const all = found.flat().map((match) => [match.index, match.index + match[0].length] as const);
   all.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   let end = 0;
@@ -176,13 +176,13 @@ function checkAnswer(
 
 /** Checks that files of a limited answer stand as in the whole one, and show what they show there. */
 function checkHead(limited: SearchAnswer, whole: SearchAnswer): void {
-  const locations = new Map(whole.files.map(({ fileName }, place) => [fileName.text, place]));
+  const locations = new Map(whole.files.map(({ fileName }, index) => [fileName.text, index]));
   let last = -1;
   for (const file of limited.files) {
-    const place = locations.get(file.fileName.text)!;
-    assert.ok(place > last, 'in the same order');
-    last = place;
-    const all = whole.files[place]!.chunks.flatMap(({ matchRanges }) => matchRanges);
+    const index = locations.get(file.fileName.text)!;
+    assert.ok(index > last, 'in the same order');
+    last = index;
+    const all = whole.files[index]!.chunks.flatMap(({ matchRanges }) => matchRanges);
     const head = file.chunks.flatMap(({ matchRanges }) => matchRanges);
     assert.deepEqual(head.map(keyOf), all.slice(0, head.length).map(keyOf));
   }
@@ -243,19 +243,19 @@ async function makeWorld(): Promise<World> {
 }
 
 function expectedFiles({ sources }: World, question: Question, isExact: boolean) {
-  const known = new Map<Source, ReadonlyMap<string, number>>();
+  const rangesBySource = new Map<Source, ReadonlyMap<string, number>>();
   const expected = new Map<string, Expected>();
   for (const [path, source] of sources) {
     const ranges =
-      known.get(source) ??
+      rangesBySource.get(source) ??
       new Map(expectedRanges(source, question, isExact).map((range, i) => [keyOf(range), i]));
-    known.set(source, ranges);
+    rangesBySource.set(source, ranges);
     if (ranges.size > 0) expected.set(path, { source, ranges });
   }
   return expected;
 }
 
-const WAYS: Readonly<Record<string, EngineOptions>> = {
+const ENGINES: Readonly<Record<string, EngineOptions>> = {
   'one thread': { workers: 1, inlineNs: FOREVER_NS },
   'two threads': { workers: 2, inlineNs: 0n },
 };
@@ -264,7 +264,7 @@ void test('every range of over a million is a match of its file, at its place', 
   const world = await makeWorld();
   // Four fifths of the copies, about, are in one shard, and in one unit of it.
   assert.ok(COPIES[0]! * 0.75 > UNIT_DOCS_MAX);
-  const engines = Object.values(WAYS).map((options) => new Engine(world.module, options));
+  const engines = Object.values(ENGINES).map((options) => new Engine(world.module, options));
   t.after(() => Promise.all(engines.map((engine) => engine.close())));
   for (const engine of engines) engine.publish(world.shards, [REPO]);
   let displayed = 0;

@@ -40,17 +40,17 @@ void test('includes by name, connection and topic; an exclude beats them all', (
   assert.equal(names({ includeConnections: ['nosuch'] }), '');
 });
 
-const place = fc.constantFrom('a', 'b', 'c');
-const locations = fc.uniqueArray(place);
+const word = fc.constantFrom('a', 'b', 'c');
+const locations = fc.uniqueArray(word);
 const repo = fc.record({
-  name: fc.tuple(place, place).map((parts) => parts.join('/')),
+  name: fc.tuple(word, word).map((parts) => parts.join('/')),
   connections: locations,
   topics: locations,
 });
 
 void test('random contexts hold what an include names and no exclude does', () => {
   const globs = fc.array(
-    fc.tuple(fc.oneof(place, fc.constant('*')), fc.oneof(place, fc.constant('*'))),
+    fc.tuple(fc.oneof(word, fc.constant('*')), fc.oneof(word, fc.constant('*'))),
   );
   const lists = fc.record({
     include: globs,
@@ -61,24 +61,24 @@ void test('random contexts hold what an include names and no exclude does', () =
     excludeTopics: locations,
   });
   fc.assert(
-    fc.property(lists, fc.array(repo), (given, repos) => {
+    fc.property(lists, fc.array(repo), (lists, repos) => {
       const fits = (parts: readonly string[], name: string): boolean =>
         name.split('/').every((part, i) => parts[i] === '*' || parts[i] === part);
       const expected = repos.filter(({ name, connections, topics }) => {
         const isIn =
-          given.include.some((parts) => fits(parts, name)) ||
-          connections.some((one) => given.includeConnections.includes(one)) ||
-          topics.some((one) => given.includeTopics.includes(one.toUpperCase()));
+          lists.include.some((parts) => fits(parts, name)) ||
+          connections.some((one) => lists.includeConnections.includes(one)) ||
+          topics.some((one) => lists.includeTopics.includes(one.toUpperCase()));
         const isOut =
-          given.exclude.some((parts) => fits(parts, name)) ||
-          connections.some((one) => given.excludeConnections.includes(one)) ||
-          topics.some((one) => given.excludeTopics.includes(one));
+          lists.exclude.some((parts) => fits(parts, name)) ||
+          connections.some((one) => lists.excludeConnections.includes(one)) ||
+          topics.some((one) => lists.excludeTopics.includes(one));
         return isIn && !isOut;
       });
       const context = {
-        ...given,
-        include: given.include.map((parts) => parts.join('/')),
-        exclude: given.exclude.map((parts) => parts.join('/')),
+        ...lists,
+        include: lists.include.map((parts) => parts.join('/')),
+        exclude: lists.exclude.map((parts) => parts.join('/')),
       };
       assert.deepEqual(reposOfContext(context, repos), expected);
     }),

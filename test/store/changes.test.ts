@@ -8,11 +8,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../../daemon/store/store.ts';
 import { newHash, newToken, newUser, onBothEngines, onPostgres } from './harness.ts';
 
-type WebhookChange = (string | undefined)[];
+type ChangeNames = (string | undefined)[];
 
 /** Gathers changes as `user:<id>`, `list:<repoId>` or their topic. */
-function tell(store: Store): WebhookChange {
-  const reported: WebhookChange = [];
+function record(store: Store): ChangeNames {
+  const reported: ChangeNames = [];
   store.onChange((change) =>
     reported.push(
       'userId' in change
@@ -78,12 +78,12 @@ const OPERATIONS: Readonly<
 onBothEngines('changes', ({ within, withStore }) => {
   for (const [name, prepare] of Object.entries(OPERATIONS)) {
     test(`${name} is told before it is done`, () =>
-      within(async (place) => {
-        const store = await place.open();
+      within(async (location) => {
+        const store = await location.open();
         await newUser(store, 'OWNER');
         const { id } = await newUser(store);
         const run = await prepare(store, id);
-        const reported = tell(store);
+        const reported = record(store);
         await run();
         assert.ok(reported.includes(`user:${id}`), String(reported));
       }));
@@ -91,7 +91,7 @@ onBothEngines('changes', ({ within, withStore }) => {
 
   test('settings have a topic of their own; a new user is told too', () =>
     withStore(async (store) => {
-      const reported = tell(store);
+      const reported = record(store);
       await store.settings.set('a', 'b');
       assert.equal(reported.at(-1), 'settings');
       const { id } = await newUser(store);
@@ -102,15 +102,15 @@ onBothEngines('changes', ({ within, withStore }) => {
     }));
 
   test('what is refused or changes nothing is not told', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       const { id } = await newUser(store, 'OWNER');
       const key = await store.apiKeys.replaceBootstrap(id, newHash());
       await store.grants.add(id, [1]);
-      const other = place.kind === 'postgres' ? await place.open() : undefined;
-      const reported = tell(store);
+      const other = location.kind === 'postgres' ? await location.open() : undefined;
+      const reported = record(store);
       /** What was told. Own changes may come back from the server, in the order of commits: before that of another. */
-      const reportedByNow = async (): Promise<WebhookChange> => {
+      const reportedByNow = async (): Promise<ChangeNames> => {
         if (other === undefined) return reported.splice(0);
         const mark = `user:${(await newUser(other)).id}`;
         await until(() => reported.includes(mark));
@@ -131,18 +131,18 @@ onBothEngines('changes', ({ within, withStore }) => {
     }));
 
   test('a listener can be taken away, and one that fails harms nobody', () =>
-    withStore(async (store, place) => {
+    withStore(async (store, location) => {
       const end = store.onChange(() => {
         throw new Error('listener of a test');
       });
-      const reported = tell(store);
+      const reported = record(store);
       await store.settings.set('a', 'b');
       assert.ok(reported.includes('settings'));
-      assert.match(place.logged.join(''), /listener of a test/);
+      assert.match(location.logged.join(''), /listener of a test/);
       end();
-      place.logged.length = 0;
+      location.logged.length = 0;
       await store.settings.set('a', 'c');
-      assert.doesNotMatch(place.logged.join(''), /listener of a test/);
+      assert.doesNotMatch(location.logged.join(''), /listener of a test/);
     }));
 });
 
@@ -150,9 +150,9 @@ onPostgres('changes between daemons', (world) => {
   const { within } = world;
 
   test('another daemon hears every change, and what it reads then is new', () =>
-    within(async (place) => {
-      const [here, there] = [await place.open(), await place.open()];
-      const reported = tell(there);
+    within(async (location) => {
+      const [here, there] = [await location.open(), await location.open()];
+      const reported = record(there);
       const { id } = await newUser(here);
       await until(() => reported.includes(`user:${id}`));
       assert.equal((await there.users.get(id))?.id, id);
@@ -166,9 +166,9 @@ onPostgres('changes between daemons', (world) => {
     }));
 
   test('a transaction that is rolled back is not told to others', () =>
-    within(async (place) => {
-      const [here, there] = [await place.open(), await place.open()];
-      const reported = tell(there);
+    within(async (location) => {
+      const [here, there] = [await location.open(), await location.open()];
+      const reported = record(there);
       const { id } = await newUser(here, 'OWNER');
       await here.users.remove(id).catch(() => {});
       await here.grants.add('none', [1]).catch(() => {});
@@ -179,31 +179,31 @@ onPostgres('changes between daemons', (world) => {
     }));
 
   test('a lost connection: not informed until it is back, then everything counts as changed', () =>
-    within(async (place) => {
+    within(async (location) => {
       const { server } = world;
-      assert.ok(server !== undefined && place.databaseUrl !== undefined);
-      const [here, there] = [await place.open(), await place.open()];
-      const reported = tell(there);
+      assert.ok(server !== undefined && location.databaseUrl !== undefined);
+      const [here, there] = [await location.open(), await location.open()];
+      const reported = record(there);
       await server.run(
-        place.databaseUrl,
+        location.databaseUrl,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND query = 'LISTEN trawl_changes'`,
       );
       await until(() => !there.isInformed);
       await until(() => there.isInformed);
       assert.ok(reported.includes('all'));
-      assert.match(place.logged.join(''), /changes by other daemons are not received/);
+      assert.match(location.logged.join(''), /changes by other daemons are not received/);
       reported.length = 0;
       const { id } = await newUser(here);
       await until(() => reported.includes(`user:${id}`));
     }));
 
   test('a server that is away for long is tried again and again', () =>
-    within(async (place) => {
+    within(async (location) => {
       const { server } = world;
       assert.ok(server !== undefined);
-      const store = await place.open();
-      const reported = tell(store);
+      const store = await location.open();
+      const reported = record(store);
       await server.stop('immediate');
       await until(() => !store.isInformed);
       await setTimeout(500);

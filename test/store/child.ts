@@ -20,14 +20,14 @@ export const STEP_RECORD_COUNT = 120;
 
 const WRITER_COUNT = 3;
 
-const [mode = '', place = '', third] = process.argv.slice(2);
+const [mode = '', path = '', third] = process.argv.slice(2);
 
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
 function lock(): void {
-  const connection = new Libsql(place);
+  const connection = new Libsql(path);
   connection.exec(`BEGIN ${third ?? ''}`);
   say('locked');
   process.stdin.on('end', () => {
@@ -40,7 +40,7 @@ function lock(): void {
 
 async function open(databaseUrl?: string): Promise<Store> {
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
-  return await openStore({ dataDir: place, databaseUrl, log });
+  return await openStore({ dataDir: path, databaseUrl, log });
 }
 
 function recordOf(timestamp: number, targetId: string): NewAuditRecord {

@@ -22,7 +22,7 @@ async function outcomes(promises: readonly Promise<unknown>[]) {
 
 onBothEngines('concurrency', ({ within }) => {
   const withTwo = (run: (one: Store, two: Store) => Promise<void>) =>
-    within(async (place) => run(await place.open(), await place.open()));
+    within(async (location) => run(await location.open(), await location.open()));
 
   test('two owners cannot both go: demoted, suspended or removed at once', () =>
     withTwo(async (one, two) => {
@@ -143,8 +143,8 @@ onBothEngines('concurrency', ({ within }) => {
     }));
 
   test('stores that are opened at once on an empty place make its tables once', () =>
-    within(async (place) => {
-      const stores = await Promise.all([1, 2, 3, 4].map(() => place.open()));
+    within(async (location) => {
+      const stores = await Promise.all([1, 2, 3, 4].map(() => location.open()));
       const users = await Promise.all(stores.map((store) => newUser(store)));
       assert.equal(await stores[0]!.users.count(), users.length);
     }));

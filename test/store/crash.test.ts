@@ -71,11 +71,14 @@ function checkFile(dataDir: string): void {
  * Waits until a PostgreSQL server has noticed that the killed process is gone: it still finishes what it
  * was sent, and pages that are read meanwhile shift.
  */
-async function waitForServer(place: Location, server: PostgresServer | undefined): Promise<void> {
-  if (server === undefined || place.databaseUrl === undefined) return;
+async function waitForServer(
+  location: Location,
+  server: PostgresServer | undefined,
+): Promise<void> {
+  if (server === undefined || location.databaseUrl === undefined) return;
   for (;;) {
     const others = await server.run(
-      place.databaseUrl,
+      location.databaseUrl,
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
          AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     );
@@ -86,13 +89,13 @@ async function waitForServer(place: Location, server: PostgresServer | undefined
 
 onBothEngines('kills', (world) => {
   test('everything acknowledged is there, nothing by half, round after round', () =>
-    world.within(async (place) => {
+    world.within(async (location) => {
       const said: Said = { made: new Map(), removing: new Set(), removed: new Set() };
       for (let round = 0; round < ROUNDS; round++) {
         const child = startChild([
           'write',
-          place.dataDir,
-          ...(place.databaseUrl === undefined ? [] : [place.databaseUrl]),
+          location.dataDir,
+          ...(location.databaseUrl === undefined ? [] : [location.databaseUrl]),
         ]);
         // Every other round is sure to have a removal behind it, however slow the machine.
         await child.line(round % 2 === 0 ? 'made' : 'removed');
@@ -100,11 +103,11 @@ onBothEngines('kills', (world) => {
         await child.end('SIGKILL');
         assert.equal(child.process.signalCode, 'SIGKILL');
         note(said, child.lines);
-        await waitForServer(place, world.server);
-        const store = await place.open();
+        await waitForServer(location, world.server);
+        const store = await location.open();
         await check(store, said);
         await store.close();
-        if (place.kind === 'embedded') checkFile(place.dataDir);
+        if (location.kind === 'embedded') checkFile(location.dataDir);
       }
       assert.ok(said.made.size >= ROUNDS);
       assert.ok(said.removed.size > 0);

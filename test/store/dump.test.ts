@@ -32,9 +32,9 @@ async function partsOf(store: Store): Promise<DumpPart[]> {
 function tablesOf(parts: readonly DumpPart[]): Map<string, DumpPart['rows'][number][]> {
   const tables = new Map<string, DumpPart['rows'][number][]>();
   for (const { table, rows } of parts) {
-    const known = tables.get(table);
-    if (known === undefined) tables.set(table, [...rows]);
-    else known.push(...rows);
+    const ids = tables.get(table);
+    if (ids === undefined) tables.set(table, [...rows]);
+    else ids.push(...rows);
   }
   return tables;
 }
@@ -148,8 +148,8 @@ onBothEngines('dumps', ({ within, withStore }) => {
     }));
 
   test('a dump is of one moment while writes go on', () =>
-    within(async (place) => {
-      const [reader, writer] = [await place.open(), await place.open()];
+    within(async (location) => {
+      const [reader, writer] = [await location.open(), await location.open()];
       for (let i = 0; i < 600; i++) await newUser(writer);
       // Each step adds a user, then ten records: other orders or other counts were no moment.
       let stepCount = 0;
@@ -180,8 +180,8 @@ onBothEngines('dumps', ({ within, withStore }) => {
     }));
 
   test('a dump that is left early, or whose store is closed, is in the way of nothing', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       await fill(store);
       for await (const { table } of store.dump()) if (table === 'users') break;
       await newUser(store);
@@ -198,8 +198,8 @@ onBothEngines('dumps', ({ within, withStore }) => {
     }));
 
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       const header = { table: 'store', rows: [{ version: '0010' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [

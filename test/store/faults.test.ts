@@ -17,10 +17,10 @@ const MIB = 1_048_576;
 
 onEmbedded('a locked file', ({ within }) => {
   test('writing is refused after the timeout, reading and the event loop go on', () =>
-    within(async (place) => {
-      const store = await place.open({ busyTimeoutMs: 300 });
+    within(async (location) => {
+      const store = await location.open({ busyTimeoutMs: 300 });
       const { id } = await newUser(store);
-      const child = startChild(['lock', path.join(place.dataDir, 'store.db'), 'immediate']);
+      const child = startChild(['lock', path.join(location.dataDir, 'store.db'), 'immediate']);
       await child.line('locked');
       let timeSliceCount = 0;
       const timer = setInterval(() => timeSliceCount++, 5);
@@ -35,9 +35,9 @@ onEmbedded('a locked file', ({ within }) => {
     }));
 
   test('a lock that ends in time is waited for', () =>
-    within(async (place) => {
-      const store = await place.open({ busyTimeoutMs: 60_000 });
-      const child = startChild(['lock', path.join(place.dataDir, 'store.db'), 'exclusive']);
+    within(async (location) => {
+      const store = await location.open({ busyTimeoutMs: 60_000 });
+      const child = startChild(['lock', path.join(location.dataDir, 'store.db'), 'exclusive']);
       await child.line('locked');
       const writing = newUser(store);
       await child.end();
@@ -46,12 +46,12 @@ onEmbedded('a locked file', ({ within }) => {
     }));
 
   test('opening works beside a writer', () =>
-    within(async (place) => {
-      await (await place.open()).close();
-      const file = path.join(place.dataDir, 'store.db');
+    within(async (location) => {
+      await (await location.open()).close();
+      const file = path.join(location.dataDir, 'store.db');
       const writer = startChild(['lock', file, 'immediate']);
       await writer.line('locked');
-      const store = await place.open({ busyTimeoutMs: 100 });
+      const store = await location.open({ busyTimeoutMs: 100 });
       assert.equal(await store.users.count(), 0);
       await refuses(newUser(store), 'NOT_READY');
       await store.close();
@@ -59,17 +59,17 @@ onEmbedded('a locked file', ({ within }) => {
     }));
 
   test('opening waits for a lock that nothing can be read beside, and names the file', () =>
-    within(async (place) => {
+    within(async (location) => {
       // Without a write-ahead log a file is locked as a whole.
-      const file = path.join(place.dataDir, 'store.db');
+      const file = path.join(location.dataDir, 'store.db');
       const connection = new Libsql(file);
       connection.exec('CREATE TABLE other (a)');
       connection.close();
       const clientKey = startChild(['lock', file, 'exclusive']);
       await clientKey.line('locked');
-      const error = await refuses(place.open({ busyTimeoutMs: 100 }), 'NOT_READY');
+      const error = await refuses(location.open({ busyTimeoutMs: 100 }), 'NOT_READY');
       assert.equal(error.message, `${file} is locked by another process`);
-      const opening = place.open();
+      const opening = location.open();
       await clientKey.end();
       await newUser(await opening);
     }));
@@ -85,10 +85,10 @@ function tryRun(program: string, ...args: string[]): string | undefined {
 /** Checks the lines of a child that filled its disk, twice over. */
 async function checkFilling(
   child: Child,
-  place: Pick<Location, 'open'>,
+  location: Pick<Location, 'open'>,
   dataDir: string,
   message: RegExp,
-  addRoom: () => void,
+  addSpace: () => void,
 ): Promise<void> {
   const first = await child.line('failed');
   assert.match(first, message);
@@ -99,7 +99,7 @@ async function checkFilling(
   const again = child.lines.length;
   child.process.stdin?.write('\n');
   assert.match(await child.line('failed', again), message);
-  addRoom();
+  addSpace();
   const later = child.lines.length;
   const before = keptCount();
   child.process.stdin?.write('\n');
@@ -107,7 +107,7 @@ async function checkFilling(
   assert.ok(keptCount() > before + 10, 'it did not go on');
   await child.end();
   assert.equal(child.lines.at(-1), 'closed');
-  const store = await place.open({ dataDir });
+  const store = await location.open({ dataDir });
   const emails = new Set((await store.users.list()).map(({ email }) => email));
   const kept = child.lines.filter((line) => line.startsWith('kept')).map((line) => line.slice(5));
   assert.deepEqual(emails, new Set(kept));
@@ -116,8 +116,8 @@ async function checkFilling(
 
 onEmbedded('a full disk', ({ within }) => {
   test('a file system without room', (t) =>
-    within(async (place) => {
-      const dataDir = path.join(place.dataDir, 'small');
+    within(async (location) => {
+      const dataDir = path.join(location.dataDir, 'small');
       mkdirSync(dataDir);
       const missing = tryRun('mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', dataDir);
       if (missing !== undefined) {
@@ -126,8 +126,12 @@ onEmbedded('a full disk', ({ within }) => {
       }
       const child = startChild(['fill', dataDir]);
       try {
-        await checkFilling(child, place, dataDir, /NOT_READY store\.db cannot grow: .* full/, () =>
-          assert.equal(tryRun('mount', '-o', 'remount,size=6m', dataDir), undefined),
+        await checkFilling(
+          child,
+          location,
+          dataDir,
+          /NOT_READY store\.db cannot grow: .* full/,
+          () => assert.equal(tryRun('mount', '-o', 'remount,size=6m', dataDir), undefined),
         );
       } finally {
         await child.end('SIGKILL');
@@ -136,14 +140,14 @@ onEmbedded('a full disk', ({ within }) => {
     }));
 
   test('a limit on the size of files', (t) =>
-    within(async (place) => {
+    within(async (location) => {
       const missing = tryRun('prlimit', '--version');
       if (missing !== undefined) {
         t.skip(`${missing}: Debian package util-linux`);
         return;
       }
-      const child = startChild(['fill', place.dataDir], ['prlimit', `--fsize=${MIB}:`]);
-      await checkFilling(child, place, place.dataDir, /NOT_READY store\.db cannot/, () =>
+      const child = startChild(['fill', location.dataDir], ['prlimit', `--fsize=${MIB}:`]);
+      await checkFilling(child, location, location.dataDir, /NOT_READY store\.db cannot/, () =>
         assert.equal(
           tryRun('prlimit', `--pid=${child.process.pid}`, `--fsize=${3 * MIB}:`),
           undefined,

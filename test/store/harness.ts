@@ -33,9 +33,9 @@ export interface World {
   /** Undefined on the embedded store. */
   readonly server: PostgresServer | undefined;
   /** Runs with a new place; its stores are closed afterwards. */
-  readonly within: (run: (place: Location) => Promise<void>) => Promise<void>;
+  readonly within: (run: (location: Location) => Promise<void>) => Promise<void>;
   /** Runs with one open store in a new place. */
-  readonly withStore: (run: (store: Store, place: Location) => Promise<void>) => Promise<void>;
+  readonly withStore: (run: (store: Store, location: Location) => Promise<void>) => Promise<void>;
 }
 
 /** Defines the same tests for each engine. */
@@ -67,12 +67,14 @@ after(async () => {
 });
 
 /** As `World.within`, on the embedded store. */
-export async function withEmbeddedLocation(run: (place: Location) => Promise<void>): Promise<void> {
+export async function withEmbeddedLocation(
+  run: (location: Location) => Promise<void>,
+): Promise<void> {
   await worldOf('embedded', () => undefined).within(run);
 }
 
 function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): World {
-  const within = async (run: (place: Location) => Promise<void>): Promise<void> => {
+  const within = async (run: (location: Location) => Promise<void>): Promise<void> => {
     const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-store-'));
     const databaseUrl = await serverOf()?.createDatabase();
     const stores: Store[] = [];
@@ -96,7 +98,7 @@ function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): W
       return serverOf();
     },
     within,
-    withStore: (run) => within(async (place) => run(await place.open(), place)),
+    withStore: (run) => within(async (location) => run(await location.open(), location)),
   };
 }
 

@@ -138,9 +138,9 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
     }));
 
   test('other daemons on the same store hear of it, whatever the connection is called', () =>
-    within(async (place) => {
-      if (place.kind === 'embedded') return;
-      const [one, other] = [await place.open(), await place.open()];
+    within(async (location) => {
+      if (location.kind === 'embedded') return;
+      const [one, other] = [await location.open(), await location.open()];
       await makeRepos(one, 1);
       const changes = reported(other);
       const key = { repoId: 1, connection: 'a:b\nü -:' };
@@ -276,16 +276,16 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
     }));
 
   test('who is killed in the midst leaves one list or the other', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       await makeRepos(store, 1);
       await store.close();
       for (let round = 0; round < 6; round++) {
-        const child = startChild(['replace', place.dataDir, place.databaseUrl ?? '']);
+        const child = startChild(['replace', location.dataDir, location.databaseUrl ?? '']);
         await child.line('replaced');
         await setTimeout(Math.random() * 200);
         await child.end('SIGKILL');
-        const again = await place.open();
+        const again = await location.open();
         const [list] = await again.hostReaders.lists();
         const all = Array.from({ length: 4_000 }, (_, i) => `u${i}@x`);
         const found = (await again.hostReaders.readersAmong(1, all)).map(({ email }) => email);

@@ -164,8 +164,8 @@ async function run(store: Store, steps: readonly Step[], clock: { now: number })
         return fresh;
       }
       const { of, n } = value as Slot;
-      const known = of === 'hash' ? (hashes.get(group) ?? []) : made[of];
-      return known.at(-1 - (n % (known.length + 1))) ?? 'none';
+      const existing = of === 'hash' ? (hashes.get(group) ?? []) : made[of];
+      return existing.at(-1 - (n % (existing.length + 1))) ?? 'none';
     };
     const filled = values.map(fillIn);
     const operation = (store[group as keyof Store] as unknown as Group)[name]!;
@@ -216,9 +216,9 @@ onBothEngines('the store agrees with its model', ({ within, kind }) => {
     let doneCount = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 200, size: 'max' }), (steps) =>
-        within(async (place) => {
+        within(async (location) => {
           const clock = { now: 0 };
-          const store = await place.open({ now: () => clock.now });
+          const store = await location.open({ now: () => clock.now });
           doneCount += await run(store, steps, clock);
         }),
       ),

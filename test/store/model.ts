@@ -218,10 +218,10 @@ export class Model {
     },
     replaceBootstrap: (userId: string, hash: string): ApiKey => {
       this.#needUser(userId, false);
-      const isNamed = (key: ApiKey) => key.userId === userId && key.name === 'bootstrap';
-      const same = this.#keys.find((key) => isNamed(key) && key.hash === hash);
+      const hasName = (key: ApiKey) => key.userId === userId && key.name === 'bootstrap';
+      const same = this.#keys.find((key) => hasName(key) && key.hash === hash);
       if (same !== undefined) return same;
-      const gone = this.#keys.filter((key) => isNamed(key) || key.hash === hash);
+      const gone = this.#keys.filter((key) => hasName(key) || key.hash === hash);
       for (const key of gone) this.apiKeys.remove(key.id);
       return this.apiKeys.create({ userId, name: 'bootstrap', hash });
     },
@@ -261,8 +261,8 @@ export class Model {
   readonly grants = {
     add: (userId: string, repoIds: readonly number[]): number => {
       this.#needUser(userId, false);
-      const known = new Set(this.grants.repoIdsOf(userId));
-      const added = [...new Set(repoIds)].filter((repoId) => !known.has(repoId));
+      const granted = new Set(this.grants.repoIdsOf(userId));
+      const added = [...new Set(repoIds)].filter((repoId) => !granted.has(repoId));
       for (const repoId of added) this.#grants.push({ userId, repoId });
       return added.length;
     },

@@ -29,8 +29,8 @@ export function requestFor(userId: string, clientId: string, expiresAt = 1000) {
 }
 
 /** What a user allows who is asked so. */
-export function consentOf(asked: ReturnType<typeof requestFor>, usedAt = 1, createdAt = usedAt) {
-  const { hash: _, state: __, ...requested } = asked;
+export function consentOf(request: ReturnType<typeof requestFor>, usedAt = 1, createdAt = usedAt) {
+  const { hash: _, state: __, ...requested } = request;
   return { ...requested, id: randomUUID(), codeHash: newHash(), createdAt, usedAt };
 }
 

@@ -18,7 +18,7 @@ async function auditCount(store: Store): Promise<number> {
 
 onBothEngines('OAuth', ({ within, withStore }) => {
   const withTwo = (run: (one: Store, two: Store) => Promise<void>) =>
-    within(async (place) => run(await place.open(), await place.open()));
+    within(async (location) => run(await location.open(), await location.open()));
 
   test('of several who use a code, a refresh token, a request at once, one does', () =>
     withTwo(async (one, two) => {
@@ -37,13 +37,13 @@ onBothEngines('OAuth', ({ within, withStore }) => {
         const { id } = await newConsent(one, userId, clientId);
         const before = await auditCount(one);
         const family = newHash();
-        const given = stores.map(() => nextTokens());
+        const tokens = stores.map(() => nextTokens());
         const redeemed = await Promise.all(
-          stores.map((store, i) => store.oauthConsents.redeem(id, family, given[i]!)),
+          stores.map((store, i) => store.oauthConsents.redeem(id, family, tokens[i]!)),
         );
         assert.equal(redeemed.filter(Boolean).length, 1);
         assert.equal(await auditCount(one), before + 1);
-        const first = given[redeemed.indexOf(true)]!;
+        const first = tokens[redeemed.indexOf(true)]!;
         const consent = await two.oauthConsents.byFamily(family);
         assert.equal(consent?.refreshHash, first.refreshHash);
         const rotated = await succeeded(({ oauthConsents }) =>
@@ -87,7 +87,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       const reported: Change[] = [];
       store.onChange((change) => reported.push(change));
       // On PostgreSQL a change may be told more than once.
-      const tells = async (run: () => Promise<boolean>): Promise<boolean> => {
+      const notifies = async (run: () => Promise<boolean>): Promise<boolean> => {
         reported.length = 0;
         assert.equal(await run(), true);
         return reported.some((change) => 'userId' in change && change.userId === userId);
@@ -96,10 +96,10 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       const next = nextTokens();
       await store.oauthConsents.redeem(id, newHash(), next);
       const { hash } = next.token;
-      assert.ok(await tells(() => store.oauthConsents.removeToken(hash, [])));
+      assert.ok(await notifies(() => store.oauthConsents.removeToken(hash, [])));
       assert.equal(await store.oauthConsents.removeToken(hash, []), false);
       assert.equal(await store.oauthConsents.remove(id, randomUUID(), []), false);
-      assert.ok(await tells(() => store.oauthConsents.remove(id, userId, [])));
+      assert.ok(await notifies(() => store.oauthConsents.remove(id, userId, [])));
     }));
 
   test('only so much stays of what anybody may make: the newest, and what is used', () =>

@@ -25,50 +25,50 @@ import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harne
 
 const PASSWORD = 'correct-horse';
 
-function fileOf(place: Location): string {
-  return path.join(place.dataDir, 'store.db');
+function fileOf(location: Location): string {
+  return path.join(location.dataDir, 'store.db');
 }
 
 onBothEngines('opening', (world) => {
   const { within } = world;
 
-  async function runSql(place: Location, text: string): Promise<void> {
-    if (place.databaseUrl === undefined) {
-      const file = new Libsql(fileOf(place));
+  async function runSql(location: Location, text: string): Promise<void> {
+    if (location.databaseUrl === undefined) {
+      const file = new Libsql(fileOf(location));
       file.exec(text);
       file.close();
-    } else await world.server?.run(place.databaseUrl, text);
+    } else await world.server?.run(location.databaseUrl, text);
   }
 
   test('a store of the second form keeps its counts', () =>
-    within(async (place) => {
-      await (await place.open()).close();
-      for (const text of SECOND_FORM) await runSql(place, text);
-      const store = await place.open();
+    within(async (location) => {
+      await (await location.open()).close();
+      for (const text of SECOND_FORM) await runSql(location, text);
+      const store = await location.open();
       assert.equal(await store.usage.read('u', '2026-06-01'), 7);
       const request = { userId: 'u', day: '2026-06-01', uncounted: 0, need: 5, limit: 10 };
       assert.deepEqual(await store.usage.count([request]), [{ used: 10, admitted: 3 }]);
     }));
 
   test('a store of a newer version is refused and left alone', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       const { id } = await newUser(store);
       await store.close();
-      const run = (text: string): Promise<void> => runSql(place, text);
+      const run = (text: string): Promise<void> => runSql(location, text);
       await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
-      const error = await refuses(place.open(), 'NOT_READY');
+      const error = await refuses(location.open(), 'NOT_READY');
       assert.match(
         error.message,
         /newer version of Trawl: .* 9999.* 0010; .*install the newer.*trawl restore/,
       );
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
-      assert.notEqual(await (await place.open()).users.get(id), undefined);
+      assert.notEqual(await (await location.open()).users.get(id), undefined);
     }));
 
   test('a closed store refuses, and may be closed again', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       const running = newUser(store);
       const closing = store.close();
       await refuses(store.users.list(), 'NOT_READY');
@@ -76,7 +76,7 @@ onBothEngines('opening', (world) => {
       await store.close();
       assert.equal((await running).role, 'MEMBER');
       await refuses(store.ping(), 'NOT_READY');
-      const again = await place.open();
+      const again = await location.open();
       await again.ping();
       assert.equal(await again.users.count(), 1);
     }));
@@ -111,8 +111,8 @@ test('an earlier form on a full disk: refused, nothing is lost, taken over once 
     );
   const before = formOf();
   let refused = 0;
-  for (let pagesLeft = 0; ; pagesLeft++) {
-    disk.fill(pagesLeft);
+  for (let pagesRemaining = 0; ; pagesRemaining++) {
+    disk.fill(pagesRemaining);
     const opened = await open().catch((error: unknown) => messageOf(error));
     disk.clear();
     if (typeof opened !== 'string') {
@@ -133,17 +133,17 @@ test('an earlier form on a full disk: refused, nothing is lost, taken over once 
 
 onEmbedded('opening the file', ({ within }) => {
   test('the file and those beside it are for the owner alone', () =>
-    within(async (place) => {
-      const file = fileOf(place);
+    within(async (location) => {
+      const file = fileOf(location);
       const modes = () => ['', '-wal', '-shm'].map((end) => statSync(file + end).mode & 0o777);
       const mask = process.umask(0);
       try {
-        const store = await place.open();
+        const store = await location.open();
         await newUser(store);
         assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
         await store.close();
         chmodSync(file, 0o644);
-        await newUser(await place.open());
+        await newUser(await location.open());
         assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
       } finally {
         process.umask(mask);
@@ -151,8 +151,8 @@ onEmbedded('opening the file', ({ within }) => {
     }));
 
   test('after closing, the file alone holds everything', () =>
-    within(async (place) => {
-      const content = await filledWith(place, 50);
+    within(async (location) => {
+      const content = await filledWith(location, 50);
       await within(async (copy) => {
         writeFileSync(fileOf(copy), content);
         assert.equal(await (await copy.open()).users.count(), 50);
@@ -160,17 +160,17 @@ onEmbedded('opening the file', ({ within }) => {
     }));
 
   test('a damaged file is refused by its name', () =>
-    within(async (place) => {
-      const whole = await filledWith(place, 500);
+    within(async (location) => {
+      const whole = await filledWith(location, 500);
       const damages: [string, () => void][] = [
-        ['other content', () => writeFileSync(fileOf(place), 'x'.repeat(20_000))],
-        ['a broken header', () => writeFileSync(fileOf(place), damaged(whole, 0, 100))],
-        ['a broken schema', () => writeFileSync(fileOf(place), damaged(whole, 100, 4_000))],
+        ['other content', () => writeFileSync(fileOf(location), 'x'.repeat(20_000))],
+        ['a broken header', () => writeFileSync(fileOf(location), damaged(whole, 0, 100))],
+        ['a broken schema', () => writeFileSync(fileOf(location), damaged(whole, 100, 4_000))],
         [
           'a name in the schema that is no text',
           () => {
             const text = whole.toString('latin1').replaceAll('CREATE TABLE ', 'CREATE TABLE\u00ff');
-            writeFileSync(fileOf(place), text, 'latin1');
+            writeFileSync(fileOf(location), text, 'latin1');
           },
         ],
         [
@@ -178,18 +178,19 @@ onEmbedded('opening the file', ({ within }) => {
           () => {
             const text = whole.toString('latin1').replaceAll(/u(?=\d+@example)/g, '\u00ff');
             assert.notEqual(text, whole.toString('latin1'));
-            writeFileSync(fileOf(place), text, 'latin1');
+            writeFileSync(fileOf(location), text, 'latin1');
           },
         ],
         [
           'a folder',
-          () => mkdirSync(path.join(place.dataDir, 'folder', 'store.db'), { recursive: true }),
+          () => mkdirSync(path.join(location.dataDir, 'folder', 'store.db'), { recursive: true }),
         ],
       ];
       for (const [what, damage] of damages) {
         damage();
-        const dataDir = what === 'a folder' ? path.join(place.dataDir, 'folder') : place.dataDir;
-        const error = await refuses(place.open({ dataDir }), 'NOT_READY');
+        const dataDir =
+          what === 'a folder' ? path.join(location.dataDir, 'folder') : location.dataDir;
+        const error = await refuses(location.open({ dataDir }), 'NOT_READY');
         assert.ok(
           error.message.includes(path.join(dataDir, 'store.db')),
           `${what}: ${error.message}`,
@@ -198,59 +199,59 @@ onEmbedded('opening the file', ({ within }) => {
         if (what.includes('e-mail'))
           assert.match(error.message, /table users holds text in column email that is not UTF-8/);
       }
-      writeFileSync(fileOf(place), whole);
-      assert.equal(await (await place.open()).users.count(), 500);
+      writeFileSync(fileOf(location), whole);
+      assert.equal(await (await location.open()).users.count(), 500);
     }));
 
   test('an empty file is refused beside an index, and is a new one without', () =>
-    within(async (place) => {
-      writeFileSync(fileOf(place), '');
+    within(async (location) => {
+      writeFileSync(fileOf(location), '');
       for (const name of ['index.db', 'catalog.json']) {
-        const index = path.join(place.dataDir, name);
+        const index = path.join(location.dataDir, name);
         writeFileSync(index, '{}');
-        const error = await refuses(place.open(), 'NOT_READY');
+        const error = await refuses(location.open(), 'NOT_READY');
         assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
         rmSync(index);
       }
-      assert.equal(await (await place.open()).users.count(), 0);
+      assert.equal(await (await location.open()).users.count(), 0);
     }));
 
   test('text that is to be JSON and is not is damage, named by its column', () =>
-    within(async (place) => {
-      await filledWith(place, 1);
+    within(async (location) => {
+      await filledWith(location, 1);
       const change = (text: string): void => {
-        const file = new Libsql(fileOf(place));
+        const file = new Libsql(fileOf(location));
         file.exec(text);
         file.close();
       };
       change(
         "insert into repos (id, name, visibility, enforcement, place) values (1, 'a', 'private', 'all', '{\"kind\"#1}')",
       );
-      const error = await refuses(place.open(), 'NOT_READY');
-      assert.ok(error.message.startsWith(fileOf(place)), error.message);
+      const error = await refuses(location.open(), 'NOT_READY');
+      assert.ok(error.message.startsWith(fileOf(location)), error.message);
       assert.match(
         error.message,
         / is damaged: table repos holds text in column place that is not JSON; .*"trawl restore"/,
       );
       change(`update repos set place = '{"kind":"folder","path":"/a"}'`);
-      assert.equal((await (await place.open()).repos.read()).repos.length, 1);
+      assert.equal((await (await location.open()).repos.read()).repos.length, 1);
     }));
 
   test('each column that the schema says is JSON is looked at', () =>
-    within(async (place) => {
+    within(async (location) => {
       const columns = jsonColumns();
       assert.ok(columns.includes('jobs.lines'));
-      const whole = await filledWith(place, 1);
+      const whole = await filledWith(location, 1);
       for (const name of columns) {
         // Elsewhere each time: what was refused is held for a while.
-        const dataDir = path.join(place.dataDir, name);
+        const dataDir = path.join(location.dataDir, name);
         mkdirSync(dataDir);
         writeFileSync(path.join(dataDir, 'store.db'), whole);
         const file = new Libsql(path.join(dataDir, 'store.db'));
         file.exec(`PRAGMA foreign_keys = OFF; ${insertionOf(file, name, '{"kind"#1}')}`);
         file.close();
         const [table, column] = name.split('.');
-        const error = await refuses(place.open({ dataDir }), 'NOT_READY');
+        const error = await refuses(location.open({ dataDir }), 'NOT_READY');
         assert.ok(
           error.message.includes(`table ${table} holds text in column ${column} that is not JSON`),
           `${name}: ${error.message}`,
@@ -259,37 +260,37 @@ onEmbedded('opening the file', ({ within }) => {
     }));
 
   test('a pipe in place of the store is not waited for, and files beside it that cannot be opened are named', () =>
-    within(async (place) => {
-      const whole = await filledWith(place, 1);
-      writeFileSync(path.join(place.dataDir, 'catalog.json'), '{}');
-      rmSync(fileOf(place));
-      assert.equal(spawnSync('mkfifo', [fileOf(place)]).status, 0);
-      const ofPipe = await refuses(place.open(), 'NOT_READY');
+    within(async (location) => {
+      const whole = await filledWith(location, 1);
+      writeFileSync(path.join(location.dataDir, 'catalog.json'), '{}');
+      rmSync(fileOf(location));
+      assert.equal(spawnSync('mkfifo', [fileOf(location)]).status, 0);
+      const ofPipe = await refuses(location.open(), 'NOT_READY');
       assert.match(ofPipe.message, /store\.db is a pipe and not a file; move it away/);
-      rmSync(fileOf(place));
-      writeFileSync(fileOf(place), whole);
-      rmSync(`${fileOf(place)}-wal`, { force: true });
-      symlinkSync('/nowhere', `${fileOf(place)}-wal`);
-      const ofLog = await refuses(place.open(), 'NOT_READY');
+      rmSync(fileOf(location));
+      writeFileSync(fileOf(location), whole);
+      rmSync(`${fileOf(location)}-wal`, { force: true });
+      symlinkSync('/nowhere', `${fileOf(location)}-wal`);
+      const ofLog = await refuses(location.open(), 'NOT_READY');
       assert.match(ofLog.message, /store\.db cannot be opened, or .* -wal or -shm$/);
-      rmSync(`${fileOf(place)}-wal`);
-      assert.equal(await (await place.open()).users.count(), 1);
+      rmSync(`${fileOf(location)}-wal`);
+      assert.equal(await (await location.open()).users.count(), 1);
     }));
 
   test('damage found while running is NOT_READY, without a path', () =>
-    within(async (place) => {
-      const whole = await filledWith(place, 500);
+    within(async (location) => {
+      const whole = await filledWith(location, 500);
       // More than is kept in memory of what opening reads.
-      const file = new Libsql(fileOf(place));
+      const file = new Libsql(fileOf(location));
       file.exec(
         'with recursive n(i) as (select 1 union all select i + 1 from n where i < 8000) ' +
           "insert into settings select 'filler ' || i, hex(zeroblob(500)) from n",
       );
       file.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       file.close();
-      const store = await place.open();
-      const now = readFileSync(fileOf(place));
-      writeFileSync(fileOf(place), damaged(now, whole.length - 40_960, whole.length));
+      const store = await location.open();
+      const now = readFileSync(fileOf(location));
+      writeFileSync(fileOf(location), damaged(now, whole.length - 40_960, whole.length));
       const error = await refuses(store.users.list(), 'NOT_READY');
       assert.match(error.message, /^store\.db is damaged/);
     }));
@@ -310,7 +311,7 @@ function jsonColumns(): string[] {
   return interfaces.flatMap(([, type, members = '']) =>
     [...members.matchAll(/\/\*\* JSON\b.*\n {2}readonly (\w+):/g)].map(
       ([, column = '']) =>
-        `${tables.get(type)}.${column.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+        `${tables.get(type)}.${column.replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`)}`,
     ),
   );
 }
@@ -342,11 +343,11 @@ function insertionOf(file: Libsql.Database, name: string, value: string): string
 }
 
 /** The content of the file once a store with so many users was closed. */
-async function filledWith(place: Location, userCount: number): Promise<Buffer> {
-  const store = await place.open();
+async function filledWith(location: Location, userCount: number): Promise<Buffer> {
+  const store = await location.open();
   for (let i = 0; i < userCount; i++) await newUser(store);
   await store.close();
-  return readFileSync(fileOf(place));
+  return readFileSync(fileOf(location));
 }
 
 function damaged(content: Buffer, start: number, end: number): Buffer {
@@ -359,10 +360,10 @@ onPostgres('opening PostgreSQL', (world) => {
   const { within } = world;
 
   test('what is wrong with the address is said without it', () =>
-    within(async (place) => {
-      assert.ok(place.databaseUrl !== undefined);
-      const withPassword = place.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);
-      const folder = place.databaseUrl.split('host=')[1]!;
+    within(async (location) => {
+      assert.ok(location.databaseUrl !== undefined);
+      const withPassword = location.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);
+      const folder = location.databaseUrl.split('host=')[1]!;
       const cases: [string, RegExp][] = [
         [`postgres://trawl:${PASSWORD}@[bad`, /not a PostgreSQL address/],
         [`http://trawl:${PASSWORD}@localhost/x`, /not a PostgreSQL address/],
@@ -375,27 +376,27 @@ onPostgres('opening PostgreSQL', (world) => {
         [withPassword.replace('trawl:', 'nobody:'), /refuses the role/],
       ];
       for (const [databaseUrl, message] of cases) {
-        const error = await refuses(place.open({ databaseUrl }), 'NOT_READY');
+        const error = await refuses(location.open({ databaseUrl }), 'NOT_READY');
         assert.match(error.message, message);
         assert.doesNotMatch(textOf(error), new RegExp(PASSWORD));
       }
-      assert.doesNotMatch(place.logged.join(''), new RegExp(PASSWORD));
+      assert.doesNotMatch(location.logged.join(''), new RegExp(PASSWORD));
     }));
 
   test('two instances share a database, each in its schema', () =>
-    within(async (place) => {
+    within(async (location) => {
       const { server } = world;
-      assert.ok(server !== undefined && place.databaseUrl !== undefined);
-      await server.run(place.databaseUrl, 'CREATE SCHEMA a; CREATE SCHEMA b');
+      assert.ok(server !== undefined && location.databaseUrl !== undefined);
+      await server.run(location.databaseUrl, 'CREATE SCHEMA a; CREATE SCHEMA b');
       const within = (schema: string) =>
-        `${place.databaseUrl}&options=${encodeURIComponent(`-c search_path=${schema}`)}`;
-      const a = await place.open({ databaseUrl: within('a') });
-      const b = await place.open({ databaseUrl: within('b') });
+        `${location.databaseUrl}&options=${encodeURIComponent(`-c search_path=${schema}`)}`;
+      const a = await location.open({ databaseUrl: within('a') });
+      const b = await location.open({ databaseUrl: within('b') });
       await newUser(a);
       assert.deepEqual([await a.users.count(), await b.users.count()], [1, 0]);
       await b.load(a.dump());
       assert.equal(await b.users.count(), 1);
-      const error = await refuses(place.open({ databaseUrl: within('c') }), 'NOT_READY');
+      const error = await refuses(location.open({ databaseUrl: within('c') }), 'NOT_READY');
       assert.match(error.message, /names no schema/);
     }));
 });

@@ -50,8 +50,8 @@ function startLoad(store: Store): Load {
     acknowledged,
     errors,
     progress: async (more) => {
-      const wanted = acknowledged.size + more;
-      for (let attempt = 0; acknowledged.size < wanted; attempt++) {
+      const target = acknowledged.size + more;
+      for (let attempt = 0; acknowledged.size < target; attempt++) {
         assert.ok(attempt < 6_000, String(errors.at(-1)));
         await setTimeout(10);
       }
@@ -84,15 +84,15 @@ async function informed(store: Store): Promise<void> {
 
 onPostgres('faults', (world) => {
   const withLoad = (
-    run: (server: PostgresServer, load: Load, place: Location) => Promise<void>,
+    run: (server: PostgresServer, load: Load, location: Location) => Promise<void>,
   ): Promise<void> =>
-    world.withStore(async (store, place) => {
+    world.withStore(async (store, location) => {
       const { server } = world;
       assert.ok(server !== undefined);
       const load = startLoad(store);
       try {
         await load.progress(10);
-        await run(server, load, place);
+        await run(server, load, location);
         await load.progress(10);
       } finally {
         await load.stop();
@@ -116,10 +116,10 @@ onPostgres('faults', (world) => {
   }
 
   test('connections that are ended under load', () =>
-    withLoad(async (server, load, place) => {
+    withLoad(async (server, load, location) => {
       for (let round = 0; round < 10; round++) {
         await server.run(
-          place.databaseUrl ?? '',
+          location.databaseUrl ?? '',
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
            WHERE datname = current_database() AND pid <> pg_backend_pid()`,
         );
@@ -128,13 +128,15 @@ onPostgres('faults', (world) => {
     }));
 
   test('connections that fall silent are given up, others go on', () =>
-    world.within(async (place) => {
+    world.within(async (location) => {
       const { server } = world;
-      assert.ok(server !== undefined && place.databaseUrl !== undefined);
-      const store = await place.open({ databaseUrl: `${place.databaseUrl}&query_timeout=2000` });
+      assert.ok(server !== undefined && location.databaseUrl !== undefined);
+      const store = await location.open({
+        databaseUrl: `${location.databaseUrl}&query_timeout=2000`,
+      });
       const { id } = await newUser(store);
       const backends = await server.run(
-        place.databaseUrl,
+        location.databaseUrl,
         'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       );
       const pids = backends.map(({ pid }) => Number(pid));
@@ -147,18 +149,18 @@ onPostgres('faults', (world) => {
         await newUser(store);
         for (let attempt = 0; store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
         await informed(store);
-        assert.match(place.logged.join(''), /changes by other daemons are not received/);
+        assert.match(location.logged.join(''), /changes by other daemons are not received/);
       } finally {
         for (const pid of pids) process.kill(pid, 'SIGCONT');
       }
     }));
 
   test('a lock that does not end, and a server that only reads, are NOT_READY', () =>
-    world.within(async (place) => {
+    world.within(async (location) => {
       const { server } = world;
-      const { databaseUrl } = place;
+      const { databaseUrl } = location;
       assert.ok(server !== undefined && databaseUrl !== undefined);
-      const store = await place.open({ databaseUrl: `${databaseUrl}&statement_timeout=1000` });
+      const store = await location.open({ databaseUrl: `${databaseUrl}&statement_timeout=1000` });
       await newUser(store);
       const locked = "FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted";
       const holding = assert.rejects(
@@ -177,7 +179,7 @@ onPostgres('faults', (world) => {
         databaseUrl,
         `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
       );
-      const reader = await place.open({ answerMsMax: 60_000 });
+      const reader = await location.open({ answerMsMax: 60_000 });
       assert.equal(
         (await refuses(newUser(reader), 'NOT_READY')).message,
         'PostgreSQL is read-only',

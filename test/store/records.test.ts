@@ -13,8 +13,8 @@ function range(start: number, end: number): number[] {
 
 onBothEngines('users', ({ withStore, within }) => {
   test('users are listed as they were made, also those of one millisecond and very many', () =>
-    within(async (place) => {
-      const store = await place.open({ now: () => 5 });
+    within(async (location) => {
+      const store = await location.open({ now: () => 5 });
       const made = [];
       for (let i = 0; i < 603; i++) made.push((await newUser(store)).id);
       assert.deepEqual(

@@ -23,7 +23,7 @@ async function addOne(store: Store): Promise<number> {
 onBothEngines('repos', ({ within, withStore }) => {
   test('what is put comes back, as a whole', () =>
     withStore(async (store) => {
-      const place = {
+      const source = {
         kind: 'worktree',
         path: '/ä\u{1f600}/\0"',
         realPath: '/r',
@@ -32,7 +32,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       const full = repoOf(3, {
         visibility: 'private',
         enforcement: 'all',
-        place,
+        place: source,
         remote: 'host/x',
         selection: { branches: ['a*'], tags: [] },
       });
@@ -45,8 +45,8 @@ onBothEngines('repos', ({ within, withStore }) => {
     }));
 
   test('many daemons that add at once never give an id twice', () =>
-    within(async (place) => {
-      const stores = await Promise.all(Array.from({ length: 3 }, () => place.open()));
+    within(async (location) => {
+      const stores = await Promise.all(Array.from({ length: 3 }, () => location.open()));
       const addMany = async (store: Store): Promise<number[]> => {
         const ids: number[] = [];
         while (ids.length < 20) ids.push(await addOne(store));
@@ -69,8 +69,8 @@ onBothEngines('repos', ({ within, withStore }) => {
     }));
 
   test('the last id is not given again to a store that a dump was loaded into', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       await addOne(store);
       await store.repos.change(() => ({ changed: [repoOf(40)], result: 0 }));
       const parts: DumpPart[] = [];
@@ -143,9 +143,9 @@ onBothEngines('repos', ({ within, withStore }) => {
     }));
 
   test('a repo of a host has its grants again where it is put under its id within a month, and nobody else does', () =>
-    within(async (place) => {
+    within(async (location) => {
       let nowMs = 1_000;
-      const store = await place.open({ now: () => nowMs });
+      const store = await location.open({ now: () => nowMs });
       const [{ id: one }, { id: two }] = [await newUser(store), await newUser(store)];
       const change = (decision: Partial<RepoDecision<0>>): Promise<0> =>
         store.repos.change(() => ({ changed: [], result: 0, ...decision }));
@@ -173,8 +173,8 @@ onBothEngines('repos', ({ within, withStore }) => {
     }));
 
   test('a change is told to all, one that changes nothing to nobody', () =>
-    within(async (place) => {
-      const store = await place.open();
+    within(async (location) => {
+      const store = await location.open();
       const reported: unknown[] = [];
       store.onChange((change) => reported.push(change));
       await store.repos.change(() => ({ changed: [], result: 0 }));

@@ -50,8 +50,8 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
     }));
 
   test('of many who come at once with one account one gets it', () =>
-    within(async (place) => {
-      const stores = await Promise.all([place.open(), place.open()]);
+    within(async (location) => {
+      const stores = await Promise.all([location.open(), location.open()]);
       const [first] = stores;
       const ids: string[] = [];
       for (let i = 0; i < 6; i++) ids.push((await newUser(first)).id);

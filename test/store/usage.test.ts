@@ -11,12 +11,12 @@ import { newUser, onBothEngines, onPostgres } from './harness.ts';
 const DAY = '2026-06-01';
 
 /** A request that asks for and reports nothing, with what is given. */
-function request(given: Partial<UsageRequest>): UsageRequest {
-  return { userId: 'u', day: DAY, uncounted: 0, need: 0, limit: 100, ...given };
+function request(changes: Partial<UsageRequest>): UsageRequest {
+  return { userId: 'u', day: DAY, uncounted: 0, need: 0, limit: 100, ...changes };
 }
 
-async function ask(store: Store, given: Partial<UsageRequest>): Promise<UsageAnswer> {
-  const [answer] = await store.usage.count([request(given)]);
+async function countOne(store: Store, changes: Partial<UsageRequest>): Promise<UsageAnswer> {
+  const [answer] = await store.usage.count([request(changes)]);
   assert.ok(answer !== undefined);
   return answer;
 }
@@ -44,9 +44,13 @@ onBothEngines('usage', (world) => {
   test('what is admitted and owed counts, by user and day', () =>
     world.withStore(async (store) => {
       assert.equal(await store.usage.read('u', DAY), 0);
-      for (const [given, used, admitted] of REQUESTS) {
-        assert.deepEqual(await ask(store, given), { used, admitted }, JSON.stringify(given));
-        const { userId, day } = request(given);
+      for (const [changes, used, admitted] of REQUESTS) {
+        assert.deepEqual(
+          await countOne(store, changes),
+          { used, admitted },
+          JSON.stringify(changes),
+        );
+        const { userId, day } = request(changes);
         assert.equal(await store.usage.read(userId, day), used);
       }
     }));
@@ -74,7 +78,7 @@ onBothEngines('usage', (world) => {
       );
       // A clock that was wrong for a day does not push out the others.
       for (const day of [...days, '2099-01-01']) {
-        for (const userId of ['u', 'v']) await ask(store, { userId, need: 1, day });
+        for (const userId of ['u', 'v']) await countOne(store, { userId, need: 1, day });
       }
       await store.usage.prune();
       const kept: string[] = [];
@@ -92,7 +96,7 @@ onBothEngines('usage', (world) => {
         await store.usage.count(
           Array.from({ length: 600 }, (_, i) => request({ userId: `u${i}`, need: 1, day })),
         );
-      for (let i = 1; i <= 8; i++) await ask(store, { need: 1, day: `2026-02-0${i}` });
+      for (let i = 1; i <= 8; i++) await countOne(store, { need: 1, day: `2026-02-0${i}` });
       await store.usage.prune();
       for (const userId of ['u0', 'u300', 'u599']) {
         assert.equal(await store.usage.read(userId, '2026-01-01'), 0);
@@ -105,7 +109,7 @@ onBothEngines('usage', (world) => {
     world.withStore(async (store) => {
       await newUser(store, 'OWNER');
       const { id } = await newUser(store);
-      await ask(store, { userId: id, need: 4 });
+      await countOne(store, { userId: id, need: 4 });
       assert.equal(await store.users.remove(id), true);
       assert.equal(await store.usage.read(id, DAY), 0);
     }));
@@ -119,10 +123,10 @@ onBothEngines('usage', (world) => {
 
 onPostgres('usage', (world) => {
   test('daemons that ask for the same users at once admit the limit together', () =>
-    world.within(async (place) => {
-      const stores = [await place.open(), await place.open(), await place.open()];
+    world.within(async (location) => {
+      const stores = [await location.open(), await location.open(), await location.open()];
       const userIds = Array.from({ length: 40 }, (_, i) => `u${i}`);
-      const ask = async (store: Store, rounds: number): Promise<number> => {
+      const countMany = async (store: Store, rounds: number): Promise<number> => {
         let admitted = 0;
         for (let round = 0; round < rounds; round++) {
           const order = round % 2 === 0 ? userIds : userIds.toReversed();
@@ -133,7 +137,7 @@ onPostgres('usage', (world) => {
         }
         return admitted;
       };
-      const counts = await Promise.all(stores.map((store) => ask(store, 12)));
+      const counts = await Promise.all(stores.map((store) => countMany(store, 12)));
       assert.equal(
         counts.reduce((sum, count) => sum + count, 0),
         40 * 21,

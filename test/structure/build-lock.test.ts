@@ -28,7 +28,7 @@ const ADD = `
 function add(root: string, file: string): Promise<{ code: number | null; words: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', ADD, root, file]);
   let words = '';
-  child.stderr.on('data', (piece) => (words += String(piece)));
+  child.stderr.on('data', (chunk) => (words += String(chunk)));
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, words })));
 }
 

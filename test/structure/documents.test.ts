@@ -31,8 +31,8 @@ test('links between documents resolve', () => {
   for (const document of DOCUMENTS) {
     for (const [, link = ''] of readFileSync(document, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(link)) continue;
-      const [place = '', anchor] = link.split('#');
-      const target = place === '' ? document : path.join(path.dirname(document), place);
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? document : path.join(path.dirname(document), file);
       assert.ok(existsSync(target), `${document}: ${link}`);
       if (anchor !== undefined) {
         assert.ok(anchorsIn(target).includes(anchor), `${document}: ${link}`);
@@ -47,19 +47,19 @@ test('links between documents resolve', () => {
 const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'on-demand/', 'b.md']);
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
-const PLACE =
+const PATH_IN_CODE =
   /`((?:[\w.-]+\/)*\w[\w.-]*\.(?:tsx?|css|mjs|md)|(?:[\w.-]+\/)+[\w.-]+\.json|(?:[\w.-]+\/)+)`/g;
 
 test('files and folders named in documents exist, below the checkout or beside the document', () => {
   let count = 0;
   for (const document of DOCUMENTS) {
     const text = readFileSync(document, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
-    for (const [, name = ''] of text.matchAll(PLACE)) {
+    for (const [, name = ''] of text.matchAll(PATH_IN_CODE)) {
       // Folders with a dot are those of editors and agents, in the reader's own tree.
       if (ELSEWHERE.has(name) || name.startsWith('.')) continue;
       const locations = [name, path.join(path.dirname(document), name)];
       assert.ok(
-        locations.some((place) => existsSync(place)),
+        locations.some((location) => existsSync(location)),
         `${document}: ${name}`,
       );
       count++;
@@ -76,7 +76,8 @@ const SOURCES = ['bench', 'core', 'daemon', 'scripts', 'test'].flatMap((folder) 
 );
 
 const COMMENT = /^ *(?:\/\/|\/?\*+) .*$/gm;
-const NAMED = /(?<![\w./-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|mjs|css))(?![\w/])/g;
+const FILE_IN_COMMENT =
+  /(?<![\w./-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|mjs|css))(?![\w/])/g;
 
 test('files named in comments exist, beside the file, below the checkout, or below the folder of a part', () => {
   const missing: string[] = [];
@@ -84,7 +85,7 @@ test('files named in comments exist, beside the file, below the checkout, or bel
   for (const source of SOURCES) {
     const folders = [path.dirname(source), '.', 'core', 'daemon', 'daemon/web', 'test'];
     const comments = readFileSync(source, 'utf8').match(COMMENT) ?? [];
-    for (const [, name = ''] of comments.join('\n').matchAll(NAMED)) {
+    for (const [, name = ''] of comments.join('\n').matchAll(FILE_IN_COMMENT)) {
       if (EXAMPLES.has(name)) continue;
       count++;
       if (!folders.some((folder) => existsSync(path.join(folder, name))))
@@ -102,13 +103,15 @@ test('what documents say is defined in a file is defined there', () => {
     for (const [, name = '', file = ''] of text.matchAll(
       /`([A-Za-z]\w*)(?:\(\))?` (?:in|of) `([\w./-]+\.tsx?)`/g,
     )) {
-      const place = [file, path.join(path.dirname(document), file)].find((one) => existsSync(one));
-      if (place === undefined) continue;
+      const location = [file, path.join(path.dirname(document), file)].find((one) =>
+        existsSync(one),
+      );
+      if (location === undefined) continue;
       const definition = new RegExp(
         `\\b(?:const|function\\*?|class|interface|type) ${name}\\b|^ +(?:async )?${name}\\(`,
         'm',
       );
-      assert.match(readFileSync(place, 'utf8'), definition, `${document}: ${name} of ${file}`);
+      assert.match(readFileSync(location, 'utf8'), definition, `${document}: ${name} of ${file}`);
       count++;
     }
   }
@@ -125,15 +128,15 @@ test('lines that README shows as found by a search are in their files', () => {
 });
 
 test('every room of the daemon has one row in daemon/README.md', () => {
-  const rooms = new Set(
+  const folders = new Set(
     filesBelow('daemon', '.ts').map((file) =>
       `${path.posix.dirname(file)}/`.slice('daemon/'.length),
     ),
   );
-  const named = [...readFileSync('daemon/README.md', 'utf8').matchAll(/^\| `([^`]+\/)` /gm)];
-  const rows = named.map(([, capacity]) => capacity);
+  const tableRows = [...readFileSync('daemon/README.md', 'utf8').matchAll(/^\| `([^`]+\/)` /gm)];
+  const rows = tableRows.map(([, capacity]) => capacity);
   assert.deepEqual(
-    [...rooms].filter((capacity) => capacity !== '' && !rows.includes(capacity)),
+    [...folders].filter((capacity) => capacity !== '' && !rows.includes(capacity)),
     [],
   );
   assert.deepEqual(
@@ -147,10 +150,10 @@ test('every dependency is named with its reason in daemon/README.md', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const section = readFileSync('daemon/README.md', 'utf8').split('\n## Dependencies\n')[1] ?? '';
   const rows = section.split(/^## /m)[0]?.matchAll(/^\| ([^|]+) \|/gm) ?? [];
-  const named = [...rows].flatMap(([, cell]) =>
+  const packages = [...rows].flatMap(([, cell]) =>
     [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
   );
-  const wanted = Object.keys({ ...dependencies, ...devDependencies });
-  assert.deepEqual(new Set(named), new Set(wanted));
-  assert.equal(named.length, wanted.length, 'a package is named twice');
+  const expected = Object.keys({ ...dependencies, ...devDependencies });
+  assert.deepEqual(new Set(packages), new Set(expected));
+  assert.equal(packages.length, expected.length, 'a package is named twice');
 });

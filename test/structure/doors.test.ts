@@ -143,7 +143,7 @@ for (const door of DOORS) {
     const users = usersOf(door);
     const isBehind = (user: string): boolean =>
       door.locations.some(
-        (place) => user === place || (place.endsWith('/') && user.startsWith(place)),
+        (location) => user === location || (location.endsWith('/') && user.startsWith(location)),
       );
     assert.deepEqual(
       users.filter((user) => !isBehind(user)),

@@ -44,16 +44,16 @@ export function findCycle(imports: readonly Import[]): string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const { file, target } of imports) targets.set(file, [...(targets.get(file) ?? []), target]);
   const done = new Set<string>();
-  const trail: string[] = [];
+  const path: string[] = [];
   return [...targets.keys()].map(visit).find((cycle) => cycle !== undefined);
 
   function visit(file: string): string[] | undefined {
     if (done.has(file)) return undefined;
-    const start = trail.indexOf(file);
-    if (start >= 0) return [...trail.slice(start), file];
-    trail.push(file);
+    const start = path.indexOf(file);
+    if (start >= 0) return [...path.slice(start), file];
+    path.push(file);
     const cycle = (targets.get(file) ?? []).map(visit).find((found) => found !== undefined);
-    trail.pop();
+    path.pop();
     done.add(file);
     return cycle;
   }

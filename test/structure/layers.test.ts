@@ -11,7 +11,7 @@ import { filesBelow, findCycle, importsOf } from './imports.ts';
  * The rooms from the bottom up. A folder may import itself, the folders before it in its room, and what its room uses: other rooms,
  * or single folders of them, that lie below. Names are those below `daemon/`, but for `core`.
  */
-const ROOMS: readonly (readonly [folders: string, uses: string])[] = [
+const LAYERS: readonly (readonly [folders: string, uses: string])[] = [
   ['core/shared', ''],
   ['core/base core/text core/scan core/regex core/shard core/match core', 'core/shared'],
   ['base base/config', ''],
@@ -73,14 +73,14 @@ function isPart(folder: string, used: string): boolean {
 
 function isAllowed({ from, to }: { readonly from: string; readonly to: string }): boolean {
   if (TOPS.includes(from)) return to === 'core/shared' || !OUTSIDE.test(to);
-  const [folders = '', uses = ''] = ROOMS.find(([one]) => one.split(' ').includes(from)) ?? [];
+  const [folders = '', uses = ''] = LAYERS.find(([one]) => one.split(' ').includes(from)) ?? [];
   const before = folders.split(' ').slice(0, folders.split(' ').indexOf(from));
   return before.includes(to) || uses.split(' ').some((used) => isPart(to, used));
 }
 
 test('every folder has its layer', () => {
-  const named = ROOMS.flatMap(([folders]) => folders.split(' '));
-  assert.deepEqual([...new Set(FILES.map(folderOf))].sort(), [...named, ...TOPS].sort());
+  const names = LAYERS.flatMap(([folders]) => folders.split(' '));
+  assert.deepEqual([...new Set(FILES.map(folderOf))].sort(), [...names, ...TOPS].sort());
 });
 
 test('imports go one way', () => {
@@ -92,7 +92,7 @@ test('imports go one way', () => {
 
 test('a room uses only what lies below it, and nothing in vain', () => {
   const below: string[] = ['web/styles'];
-  for (const [folders, uses] of ROOMS) {
+  for (const [folders, uses] of LAYERS) {
     for (const used of uses.split(' ').filter((one) => one !== '')) {
       assert.ok(
         below.some((folder) => isPart(folder, used)),

@@ -14,19 +14,19 @@ const FILES = filesBelow('test', '.ts').filter((file) => !OTHERS.includes(file.s
 const IMPORTS = importsOf([...filesBelow('test', '.ts'), ...filesBelow('daemon', '.ts')]);
 
 /** The files of rooms that a file uses, by helpers in test/ and by what joins the rooms, `daemon/app/`. */
-function usedBy(file: string, seen = new Set<string>()): Set<string> {
+function usedBy(file: string, visited = new Set<string>()): Set<string> {
   for (const { file: user, target } of IMPORTS) {
-    if (user !== file || seen.has(target)) continue;
-    seen.add(target);
-    if (/^(?:test\/|daemon\/app\/)/.test(target)) usedBy(target, seen);
+    if (user !== file || visited.has(target)) continue;
+    visited.add(target);
+    if (/^(?:test\/|daemon\/app\/)/.test(target)) usedBy(target, visited);
   }
-  return seen;
+  return visited;
 }
 
 test('each folder of tests is a room of the daemon', () => {
-  const rooms = FILES.map((file) => path.posix.dirname(file).replace('test', 'daemon'));
+  const folders = FILES.map((file) => path.posix.dirname(file).replace('test', 'daemon'));
   assert.deepEqual(
-    rooms.filter((capacity) => !existsSync(capacity)),
+    folders.filter((folder) => !existsSync(folder)),
     [],
   );
 });
@@ -35,8 +35,8 @@ test('each test uses a file of the room that it lies in', () => {
   const astray = FILES.filter((file) => {
     // The commands are run as programs.
     if (!file.endsWith('.test.ts') || file.startsWith('test/cli/')) return false;
-    const capacity = path.posix.dirname(file).replace('test', 'daemon');
-    return ![...usedBy(file)].some((used) => used.startsWith(`${capacity}/`));
+    const folder = path.posix.dirname(file).replace('test', 'daemon');
+    return ![...usedBy(file)].some((used) => used.startsWith(`${folder}/`));
   });
   assert.deepEqual(astray, []);
 });

@@ -12,9 +12,9 @@ test('limits of this version: no endpoint that is said to be missing is served',
     '\n## Limits of this version\n',
   );
   assert.ok(limits.length > 0);
-  const named = [...limits.matchAll(/`(\/api\/[^`]+)`/g)].map((match) => match[1]);
+  const paths = [...limits.matchAll(/`(\/api\/[^`]+)`/g)].map((match) => match[1]);
   const served = new Set(ENDPOINTS.map(({ path }) => path));
-  for (const path of named) assert.ok(!served.has(path ?? ''), path);
+  for (const path of paths) assert.ok(!served.has(path ?? ''), path);
 });
 
 test('endpoints: every path beside the file that has it', async () => {

@@ -60,7 +60,7 @@ function outcomeOf(
   });
 }
 
-const LEFT_OPEN = {
+const LEAKS = {
   'a server': ['createServer().listen(0);', 'TCPServerWrap'],
   'a timer': ['setInterval(() => {}, 10);', 'Timeout'],
   'a thread': [`new Worker('setInterval(() => {}, 10)', { eval: true });`, 'threads are not named'],
@@ -69,11 +69,11 @@ const LEFT_OPEN = {
 
 // At the same time: it is the waiting that takes long.
 describe('the end of a test file', { concurrency: true }, () => {
-  for (const [what, [last, named]] of Object.entries(LEFT_OPEN))
+  for (const [what, [last, reported]] of Object.entries(LEAKS))
     test(`${what} left open is named, after all checks`, async () => {
       const { code, checkCount, open } = await run(last);
       assert.deepEqual([code, checkCount], [1, CHECKS]);
-      assert.match(open, new RegExp(`one\\.test\\.mjs: still open.*${named}`));
+      assert.match(open, new RegExp(`one\\.test\\.mjs: still open.*${reported}`));
     });
 
   test('a file that closes everything ends by itself', async () => {

@@ -13,7 +13,7 @@ import { git } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1);
@@ -108,8 +108,8 @@ class World implements AsyncDisposable {
     const { served } = this.#index!.instance;
     const records = this.#random() < 0.3 ? served.records : [this.#pick(served.records)];
     this.#start(`${isForced ? 'build' : 'index'} ${records.length}`, async ({ instance }) => {
-      const known = records.filter((record) => record !== undefined);
-      const results = await indexerOf(instance).jobs.indexAll(known, isForced);
+      const valid = records.filter((record) => record !== undefined);
+      const results = await indexerOf(instance).jobs.indexAll(valid, isForced);
       for (const { error } of results) this.#checkError(error);
     });
   }
@@ -197,9 +197,9 @@ class World implements AsyncDisposable {
   /**
    * Each revision shows the files of one commit of its repository, all of them.
    *
-   * @param wanted  which it is; absent: any
+   * @param expected  which it is; absent: any
    */
-  #check({ files, isSearchExhaustive }: RevisionAnswer, wanted?: string): void {
+  #check({ files, isSearchExhaustive }: RevisionAnswer, expected?: string): void {
     this.answerCount++;
     const displayed = new Map<string, string[]>();
     for (const { path, repository, branches, content } of files)
@@ -216,7 +216,7 @@ class World implements AsyncDisposable {
       const message = `${key}: ${lines.join(' ')}; ${this.#message}`;
       assert.ok(history !== undefined && commit !== undefined, message);
       assert.deepEqual(lines.sort(), twinsOf(history.repo, commit), message);
-      if (wanted !== undefined && key.includes(wanted)) assert.equal(commit, wanted, message);
+      if (expected !== undefined && key.includes(expected)) assert.equal(commit, expected, message);
     }
   }
 
@@ -257,13 +257,13 @@ class World implements AsyncDisposable {
     });
     const { sources, rules, jobs: building } = indexerOf(anew.instance);
     // In this order, for their ids.
-    const known = index.instance.catalog.repos.map(({ record }) => record.source.path);
-    await sources.add(known, 'commits');
+    const paths = index.instance.catalog.repos.map(({ record }) => record.source.path);
+    await sources.add(paths, 'commits');
     for (const repo of index.instance.index!.registry.all) {
       const { repoId, visibility, selection = { branches: [], tags: [] }, enforcement } = repo;
       const change: RepoChange = { ...selection, enforcement };
-      const isTold = visibility !== 'unknown';
-      await rules.change(new Set([repoId]), isTold ? { ...change, visibility } : change);
+      const isReported = visibility !== 'unknown';
+      await rules.change(new Set([repoId]), isReported ? { ...change, visibility } : change);
     }
     await building.indexAll(anew.instance.served.records, false);
     await anew.instance.symbols!.run();
@@ -293,17 +293,17 @@ function servedRecord({ instance }: IndexOf, repo: string) {
   return records.find(({ source }) => source.path === repo);
 }
 
-const knownTwins = new Map<string, readonly string[]>();
+const twinsByRepo = new Map<string, readonly string[]>();
 
 /** The files of a commit that are searched for, as `path:content`. */
 function twinsOf(repo: string, commit: string): readonly string[] {
-  let lines = knownTwins.get(commit);
+  let lines = twinsByRepo.get(commit);
   if (lines === undefined) {
     lines = git(repo, 'grep', '-F', 'twin', commit, '--', 'twin/')
       .split('\n')
       .map((line) => `${line.slice(commit.length + 1)}\n`)
       .sort();
-    knownTwins.set(commit, lines);
+    twinsByRepo.set(commit, lines);
   }
   return lines;
 }

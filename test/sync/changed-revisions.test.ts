@@ -218,14 +218,14 @@ void test(
     const [name = ''] = filesOf(dataDir).revisions;
     const file = path.join(dataDir, 'shards', name);
     const valid = readFileSync(file);
-    for (let place = 0; place < 20; place++) {
+    for (let round = 0; round < 20; round++) {
       const bytes = Buffer.from(valid);
-      bytes[Math.floor((place * valid.length) / 20)]! ^= 0x10;
+      bytes[Math.floor((round * valid.length) / 20)]! ^= 0x10;
       writeFileSync(file, bytes);
       await using reader = await openIndexOf(dataDir, { isOwner: false });
       const answer = await reader.search('plum');
-      assert.deepEqual(answer.files, [], `${place}`);
-      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], `${place}`);
+      assert.deepEqual(answer.files, [], `${round}`);
+      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], `${round}`);
     }
     await using owner = await indexOf(dataDir, repo);
     assert.equal((await owner.search('plum rev:*')).files.length, 3);
@@ -414,14 +414,18 @@ void test(
     git(repo, 'commit', '-q', '--amend', '-m', 'all');
     await index.index([repo], {}, 'commits');
     assert.deepEqual(displayed(await index.search('hunter2plum')), []);
-    const holders = (): string[] => {
+    const shardsWith = (): string[] => {
       const folder = path.join(dataDir, 'shards');
       return readdirSync(folder).filter((name) =>
         readFileSync(path.join(folder, name)).includes('hunter2plum'),
       );
     };
-    assert.equal(holders().length, 1, 'the documents say so: it stays in the shard that it was in');
+    assert.equal(
+      shardsWith().length,
+      1,
+      'the documents say so: it stays in the shard that it was in',
+    );
     await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, true);
-    assert.deepEqual(holders(), []);
+    assert.deepEqual(shardsWith(), []);
   },
 );

@@ -37,14 +37,14 @@ async function laterFiles(): Promise<void> {
 
 /** What both must have in common. @param isCounted  what is left out too */
 function comparable({ answers, repos }: Everything, isCounted: boolean): object {
-  const known = repos.map((repo) => {
-    const { ignored, leftOut, known: record, ...rest } = repo;
+  const rows = repos.map((repo) => {
+    const { ignored, leftOut, record, ...rest } = repo;
     const counts = isCounted ? { ignored, leftOut } : {};
     // A job that finds no other docs keeps what it knows of commits.
     const ofCommits = { pushedAt: '', defaultBranch: '' };
     return { ...rest, ...counts, record: { ...record, ...ofCommits }, fingerprint: '' };
   });
-  return { answers, known };
+  return { answers, repos: rows };
 }
 
 interface Counts {
@@ -58,7 +58,7 @@ interface Source {
   readonly seed: number;
   readonly mode: 'worktree' | undefined;
   /** The paths that change are told, as by a watch; else all files are looked at. */
-  readonly isTold: boolean;
+  readonly isWatched: boolean;
   /** Files count as settled at once. */
   readonly isOld: boolean;
   readonly editCount: number;
@@ -68,7 +68,7 @@ interface Source {
 }
 
 async function follow(t: TestContext, source: Source, counts: Counts): Promise<void> {
-  const { seed, mode, isTold, isOld, editCount, rules, findsSymbols = false } = source;
+  const { seed, mode, isWatched, isOld, editCount, rules, findsSymbols = false } = source;
   const edits = new DiskEdits(seed, mode === 'worktree');
   const hasBranches = mode === 'worktree' && seed % 3 === 0;
   const selection: RepoChange = { ...rules, ...(hasBranches ? { branches: ['**'] } : {}) };
@@ -81,14 +81,14 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
   await using anew = await openIndexOf(temporaryFolder(), { findsSymbols });
   await anew.index([edits.root], selection, mode);
   const done: string[] = [];
-  for (let left = editCount; left > 0; left -= EDITS_PER_PROCESS) {
+  for (let remaining = editCount; remaining > 0; remaining -= EDITS_PER_PROCESS) {
     // What the last process remembered is lost.
     await using following = await openIndexOf(dataDir, { findsSymbols });
-    if (left === editCount) await following.index([edits.root], selection, mode);
+    if (remaining === editCount) await following.index([edits.root], selection, mode);
     const { repoId } = following.instance.served.records[0]!;
     const { fileTracker } = indexerOf(following.instance);
-    if (isTold) void fileTracker.watch(repoId);
-    for (let i = 0; i < Math.min(left, EDITS_PER_PROCESS); i++) {
+    if (isWatched) void fileTracker.watch(repoId);
+    for (let i = 0; i < Math.min(remaining, EDITS_PER_PROCESS); i++) {
       const { what, reported } = edits.edit();
       done.push(what);
       if (isOld) await laterFiles();
@@ -96,10 +96,10 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
       const before = new Set(following.instance.catalog.fileNames);
       const { isUnchanged } = await indexAgain(following);
       await indexAgain(anew, true);
-      const message = `seed ${seed} ${mode} told ${isTold} old ${isOld}: ${done.join('; ')}`;
+      const message = `seed ${seed} ${mode} told ${isWatched} old ${isOld}: ${done.join('; ')}`;
       const [own, others] = [await everythingOf(following), await everythingOf(anew)];
       // What is no doc is counted with the next docs, when all files are looked at.
-      const isCounted = !isTold && !isUnchanged;
+      const isCounted = !isWatched && !isUnchanged;
       assert.deepEqual(comparable(own, isCounted), comparable(others, isCounted), message);
       const stays = following.instance.catalog.repos[0]!.shards.some(({ shardId }) =>
         before.has(`${shardId}.shard`),
@@ -125,11 +125,11 @@ for (const mode of ['worktree', undefined] as const)
       const counts = { delta: 0, anew: 0, same: 0 };
       for (let run = 0; run < RUNS; run += EDITS_PER_SOURCE) {
         const seed = SEED + run;
-        const isTold = (run / EDITS_PER_SOURCE) % 2 === 1;
+        const isWatched = (run / EDITS_PER_SOURCE) % 2 === 1;
         const source = {
           seed,
           mode,
-          isTold,
+          isWatched,
           isOld: seed % 2 === 0,
           findsSymbols: mode === 'worktree' && run === 0,
         };
@@ -154,7 +154,7 @@ for (const mode of ['worktree', undefined] as const)
       for (const [index, rules] of RULES.entries()) {
         // What is in it lies apart in a folder alone.
         if (mode === 'worktree' && rules.reposApart === true) continue;
-        const source = { seed: SEED + 104 + index, mode, isTold: index % 2 === 0, isOld: true };
+        const source = { seed: SEED + 104 + index, mode, isWatched: index % 2 === 0, isOld: true };
         await follow(t, { ...source, editCount: EDITS_UNDER_RULES, rules }, counts);
       }
       assert.ok(counts.delta > 1, JSON.stringify(counts));

@@ -75,9 +75,9 @@ export class DiskEdits {
   }
 
   #write(file: string, content: string): string[] {
-    const place = path.join(this.root, file);
-    const reported = isFile(place) && this.#random() < 0.7 ? [file] : this.#clear(file);
-    writeFileSync(place, content);
+    const target = path.join(this.root, file);
+    const reported = isFile(target) && this.#random() < 0.7 ? [file] : this.#clear(file);
+    writeFileSync(target, content);
     return reported;
   }
 
@@ -135,10 +135,10 @@ export class DiskEdits {
   }
 
   #touch(file: string): Edit {
-    const place = path.join(this.root, file);
-    if (lstatSync(place).isSymbolicLink()) return { what: 'nothing', reported: [] };
-    if (this.#random() < 0.5) chmodSync(place, this.#pick([0o644, 0o755]));
-    else utimesSync(place, 1e9, 1e9);
+    const target = path.join(this.root, file);
+    if (lstatSync(target).isSymbolicLink()) return { what: 'nothing', reported: [] };
+    if (this.#random() < 0.5) chmodSync(target, this.#pick([0o644, 0o755]));
+    else utimesSync(target, 1e9, 1e9);
     return { what: `touch ${file}`, reported: [file] };
   }
 
@@ -152,9 +152,9 @@ export class DiskEdits {
   }
 
   #odd(): Edit {
-    const place = Buffer.concat([Buffer.from(`${this.root}/`), ODD_NAME]);
-    if (this.#random() < 0.3) rmSync(place, { force: true });
-    else writeFileSync(place, this.#content(''));
+    const file = Buffer.concat([Buffer.from(`${this.root}/`), ODD_NAME]);
+    if (this.#random() < 0.3) rmSync(file, { force: true });
+    else writeFileSync(file, this.#content(''));
     return { what: 'odd name', reported: undefined };
   }
 
@@ -192,9 +192,9 @@ export class DiskEdits {
   }
 }
 
-function isFile(place: string): boolean {
+function isFile(file: string): boolean {
   try {
-    return lstatSync(place).isFile();
+    return lstatSync(file).isFile();
   } catch {
     return false;
   }

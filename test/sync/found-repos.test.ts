@@ -31,10 +31,10 @@ async function found(root: string): Promise<string[]> {
 
 /** A repository with one file, `plum`, at a place. */
 function put(root: string, name: string, ...more: string[]): string {
-  const place = path.join(root, name);
+  const folder = path.join(root, name);
   git(root, 'clone', '-q', ...more, makeRepo({ 'a.c': `plum ${name}\n` }), name);
-  git(place, 'remote', 'remove', 'origin');
-  return place;
+  git(folder, 'remote', 'remove', 'origin');
+  return folder;
 }
 
 /** Repos that searches find, as `name kind`. */
@@ -118,13 +118,13 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   const dataDir = temporaryFolder();
   const link = path.join(temporaryFolder(), 'link');
   symlinkSync(root, link);
-  const indexed = async (mode?: SourceKind, place = root): Promise<string[]> => {
+  const indexed = async (mode?: SourceKind, folder = root): Promise<string[]> => {
     await using index = await openIndexOf(dataDir);
-    await index.index([place], {}, mode);
+    await index.index([folder], {}, mode);
     const repos = index.instance.catalog.repos.map(({ record }) => record.repoId);
-    const shownNow = await searched(index);
+    const visibleNow = await searched(index);
     await index.close();
-    return [...shownNow, `${repos.length}`];
+    return [...visibleNow, `${repos.length}`];
   };
   assert.deepEqual(await indexed('folder'), [`${name} folder`, '1']);
   assert.deepEqual(await indexed(), [`${name} folder`, '1']);
@@ -273,9 +273,9 @@ void test('folders that come and go while they are looked at', async () => {
     const looking = findRepos(root);
     for (let i = 0; i < 4; i++) {
       await new Promise(setImmediate);
-      const place = path.join(root, `f${Math.floor(random() * 8)}`);
-      if (existsSync(place)) rmSync(place, { recursive: true, force: true });
-      else mkdirSync(path.join(place, 'g/.git'), { recursive: true });
+      const folder = path.join(root, `f${Math.floor(random() * 8)}`);
+      if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
+      else mkdirSync(path.join(folder, 'g/.git'), { recursive: true });
     }
     const { odd } = await looking;
     assert.deepEqual(odd, []);

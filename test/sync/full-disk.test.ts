@@ -20,7 +20,7 @@ import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts'
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { SmallDisk } from './small-disk.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 
@@ -108,17 +108,17 @@ async function fillStepwise(
     ...namesOnDemand(path.join(index.dataDir, 'on-demand')),
   ];
   const namesBefore = names();
-  for (let pagesLeft = 0; ; pagesLeft++) {
-    const message = `${pagesLeft} pages left`;
+  for (let pagesRemaining = 0; ; pagesRemaining++) {
+    const message = `${pagesRemaining} pages left`;
     // They would leave room.
     await oldFilesGone(index);
-    disk.fill(pagesLeft);
+    disk.fill(pagesRemaining);
     const error: unknown = await work().then(
       () => undefined,
       (cause: unknown) => cause,
     );
     disk.clear();
-    if (error === undefined) return pagesLeft;
+    if (error === undefined) return pagesRemaining;
     assert.match(messageOf(error), /ENOSPC: .* '\/[^']+'|disk is full/, message);
     assert.equal(reposNow(), repos, message);
     assert.deepEqual(await found(index, 'plum'), plums, message);

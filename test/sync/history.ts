@@ -256,7 +256,7 @@ const REVISED = ['', ' rev:*', ' rev:dev', ' rev:v1 -rev:HEAD'];
 export interface Everything {
   readonly answers: Readonly<Record<string, unknown>>;
   readonly repos: readonly {
-    readonly known: Omit<RepoRecord, 'indexedAt'>;
+    readonly record: Omit<RepoRecord, 'indexedAt'>;
     readonly fingerprint: string | undefined;
     readonly ignored: object;
     readonly leftOut: object;
@@ -274,8 +274,8 @@ export async function everythingOf(index: IndexOf): Promise<Everything> {
     }
   const repos = index.instance.catalog.repos.map((repo) => {
     const { record, skipped, ignored = {}, leftOut = {}, commits, fingerprint } = repo;
-    const { indexedAt: _, ...known } = record;
-    return { known, skipped, ignored, leftOut, commits, fingerprint };
+    const { indexedAt: _, ...rest } = record;
+    return { record: rest, skipped, ignored, leftOut, commits, fingerprint };
   });
   return { answers, repos };
 }

@@ -411,23 +411,23 @@ void test('a host that does not answer holds up the jobs of its own repos only',
   await calm();
   assert.deepEqual(repoIdsOf(daemon), [1, 2, 11, 12], 'two a host');
   await jobs.whenQuiet();
-  const begun: number[] = [];
+  const started: number[] = [];
   for (const { repoId, context } of attempts.slice(0, 4))
-    void context.onFetched().then(() => begun.push(repoId));
+    void context.onFetched().then(() => started.push(repoId));
   await calm();
-  assert.deepEqual(begun, [1, 2], 'two compute at a time');
+  assert.deepEqual(started, [1, 2], 'two compute at a time');
   let isQuiet = false;
   void jobs.whenQuiet().then(() => (isQuiet = true));
   await attempts[0]!.end();
   assert.deepEqual(
-    [begun, repoIdsOf(daemon)],
+    [started, repoIdsOf(daemon)],
     [
       [1, 2, 11],
       [1, 2, 11, 12, 3],
     ],
   );
   await attempts[1]!.end();
-  assert.deepEqual([begun, isQuiet], [[1, 2, 11, 12], false]);
+  assert.deepEqual([started, isQuiet], [[1, 2, 11, 12], false]);
   await attempts[2]!.end();
   await attempts[3]!.end();
   assert.deepEqual([repoIdsOf(daemon), isQuiet], [[1, 2, 11, 12, 3, 13], true]);

@@ -22,7 +22,7 @@ import { SEED } from '../seed.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { NEVER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 3);
 
@@ -111,9 +111,9 @@ interface Expected {
 }
 
 /** Opens what was left, which is to have lost nothing; and again with all indexed, without a file too many. */
-async function checkNext(place: string, expected: Expected, message: string): Promise<void> {
+async function checkNext(dataDir: string, expected: Expected, message: string): Promise<void> {
   const { rules, displayed } = expected;
-  await using index = await openIndexOf(place, { mergeLimits: NEVER });
+  await using index = await openIndexOf(dataDir, { mergeLimits: NEVER });
   assert.deepEqual(await rulesOf(index), rules, message);
   await checkFiles(index, message);
   await index.index(REPOS, undefined, 'commits');
@@ -122,9 +122,9 @@ async function checkNext(place: string, expected: Expected, message: string): Pr
   assert.deepEqual(await everythingOf(index), displayed, message);
   await checkFiles(index, message);
   await index.close();
-  const halfWritten = readdirSync(place).filter((name) => /\.(?:next|new|tmp)$/.test(name));
+  const halfWritten = readdirSync(dataDir).filter((name) => /\.(?:next|new|tmp)$/.test(name));
   assert.deepEqual(halfWritten, [], message);
-  const { code, stdout, stderr } = await trawl(['verify', '--data-dir', place]);
+  const { code, stdout, stderr } = await trawl(['verify', '--data-dir', dataDir]);
   assert.equal(code, 0, `${message}\n${stdout}${stderr}`);
 }
 
@@ -137,24 +137,24 @@ void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_0
       kind === 'no store' ? Object.assign({}, made.rules, { userCount: 0 }) : made.rules;
     const expected = { rules, displayed: made.displayed };
     await makeFormer(former, kind);
-    const place = path.join(temporaryFolder(), 'index');
+    const dataDir = path.join(temporaryFolder(), 'index');
     const anew = (): void => {
-      rmSync(place, { recursive: true, force: true });
-      cpSync(former, place, { recursive: true });
+      rmSync(dataDir, { recursive: true, force: true });
+      cpSync(former, dataDir, { recursive: true });
     };
     anew();
-    const whole = await work(place, 60_000);
+    const whole = await work(dataDir, 60_000);
     assert.ok(whole.changeCount !== undefined && whole.changeCount > KILLS);
     const killCount = Math.ceil(KILLS / KINDS.length);
     for (let kill = 0; kill < killCount; kill++) {
       anew();
-      await work(place, whole.tookMs * random());
-      await checkNext(place, expected, `seed ${SEED}, ${kind}, kill ${kill}`);
+      await work(dataDir, whole.tookMs * random());
+      await checkNext(dataDir, expected, `seed ${SEED}, ${kind}, kill ${kill}`);
       // Between all of its changes, evenly.
       const killAt = 1 + Math.floor((whole.changeCount * (kill + random())) / killCount);
       anew();
-      await work(place, 60_000, killAt);
-      await checkNext(place, expected, `seed ${SEED}, ${kind}, killed at change ${killAt}`);
+      await work(dataDir, 60_000, killAt);
+      await checkNext(dataDir, expected, `seed ${SEED}, ${kind}, killed at change ${killAt}`);
     }
   }
 });

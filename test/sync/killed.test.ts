@@ -10,7 +10,7 @@ import { temporaryFolder } from '../engine/host/harness.ts';
 import { everythingOf, History, randomOf, workAndKill } from './history.ts';
 import { openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 import { SEED } from '../seed.ts';
 
 /** Shards that a killed process searched are checked at the next start. */

@@ -27,7 +27,7 @@ function makeMirror(): string {
 async function found(root: string, glob: string, options: LocalSourcesOptions = {}) {
   const { sources, issues } = await findLocalSources(`${pathToFileURL(root).href}${glob}`, options);
   return {
-    sources: sources.map(({ path: place, kind }) => `${path.relative(root, place)} ${kind}`),
+    sources: sources.map(({ path: at, kind }) => `${path.relative(root, at)} ${kind}`),
     issues: issues.map(({ code, target, effect, message }) => {
       assert.match(message, /^(?:\/|file:).*: .{8}/);
       return `${code} ${target.slice(pathToFileURL(root).href.length)} ${effect}`;

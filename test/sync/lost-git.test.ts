@@ -114,12 +114,12 @@ void test('a folder that becomes a repository is one from the next job on, with 
 
 void test('a folder that is a bare repository by now is searched as one', async () => {
   const bare = bareRepo();
-  const place = path.join(temporaryFolder(), 'slow');
-  cpSync(path.join(bare, 'description'), path.join(place, 'description'));
+  const repoPath = path.join(temporaryFolder(), 'slow');
+  cpSync(path.join(bare, 'description'), path.join(repoPath, 'description'));
   await using index = await openIndexOf(temporaryFolder());
-  await index.index([place]);
+  await index.index([repoPath]);
   const copy = (name: string): void =>
-    cpSync(path.join(bare, name), path.join(place, name), { recursive: true });
+    cpSync(path.join(bare, name), path.join(repoPath, name), { recursive: true });
   for (const name of ['config', 'HEAD', 'objects']) {
     copy(name);
     assert.match((await jobErrors(index)).join(), /damaged or incomplete/, name);

@@ -96,11 +96,11 @@ const not =
 const all =
   (...conditions: Condition[]): Condition =>
   (doc, names) =>
-    conditions.every((holds) => holds(doc, names));
+    conditions.every((isMet) => isMet(doc, names));
 const any =
   (...conditions: Condition[]): Condition =>
   (doc, names) =>
-    conditions.some((holds) => holds(doc, names));
+    conditions.some((isMet) => isMet(doc, names));
 
 /** Query, what it means, and the texts that say which revisions a result shows. */
 const QUERIES: readonly [string, Condition, readonly string[]][] = [
@@ -142,11 +142,11 @@ function expected(
       docs
         .filter((doc) => condition(doc, names))
         .map((doc) => {
-          const held = names.filter((name) => doc.revisions.has(name));
-          const wanted = held.filter((name) =>
+          const present = names.filter((name) => doc.revisions.has(name));
+          const expected = present.filter((name) =>
             texts.some((text) => rev(text)({ ...doc, revisions: new Set([name]) }, names)),
           );
-          const displayed = wanted.length > 0 ? wanted : held;
+          const displayed = expected.length > 0 ? expected : present;
           const omitted = displayed.splice(VISIBLE_MAX).length;
           return `${doc.repo} ${doc.path} ${doc.content} ${displayed.join()} ${omitted}`;
         }),

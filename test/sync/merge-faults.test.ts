@@ -21,7 +21,7 @@ import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../source
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 /** Nothing is merged before it is asked for. */
@@ -350,8 +350,8 @@ void test('a merge without room takes nothing out of service', TIMEOUT, async (t
   await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);
   const [shardId] = [...shardIdsOf(again)];
-  const noRoom = new ShardError(shardId!, 'no room', 'unmapped');
-  t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noRoom), { times: 1 });
+  const noSpace = new ShardError(shardId!, 'no room', 'unmapped');
+  t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noSpace), { times: 1 });
   const merging = merger.run();
   while (again.warnings.length === 0) await nextTimeSlice();
   assert.deepEqual(again.warnings, ['shards could not be merged']);

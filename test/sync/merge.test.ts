@@ -15,7 +15,7 @@ import { commitFiles, git, makeRepo } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
@@ -97,16 +97,16 @@ void test('a forged object shows nobody the contents of another repository, nor 
       await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
       await index.index(repos, {}, 'commits');
       await indexerOf(index.instance).merger.run();
-      const { repos: known } = index.instance.catalog;
-      assert.equal(new Set(known.map(({ shards }) => shards[0]!.shardId)).size, 1, 'one shard');
+      const { repos: records } = index.instance.catalog;
+      assert.equal(new Set(records.map(({ shards }) => shards[0]!.shardId)).size, 1, 'one shard');
       const { files } = await index.search('plum', { whole: true });
       const displayed = files.map((file) => {
-        const { record } = known.find((one) => one.record.repoId === file.repositoryId)!;
+        const { record } = records.find((one) => one.record.repoId === file.repositoryId)!;
         return [repos.indexOf(record.source.path), file.content] as const;
       });
-      const wanted = isForgedFirst ? [forged, honest, other] : [honest, forged, other];
+      const expected = isForgedFirst ? [forged, honest, other] : [honest, forged, other];
       assert.equal(displayed.length, 3);
-      assert.deepEqual(new Map(displayed), new Map(wanted.entries()));
+      assert.deepEqual(new Map(displayed), new Map(expected.entries()));
       assert.deepEqual(index.warnings, []);
       await checkFiles(index);
     }

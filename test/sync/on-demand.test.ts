@@ -52,7 +52,7 @@ async function found(index: IndexOf, condition: string): Promise<object> {
 }
 
 /** Resolves when the symbols of all that the condition is about are known: they are found behind the first answer. */
-async function symbolsKnown(index: IndexOf, condition: string): Promise<void> {
+async function symbolsIndexed(index: IndexOf, condition: string): Promise<void> {
   await index.instance.symbols!.run();
   for (;;) {
     const { incompleteReasons = [] } = await index.search(`sym:plum ${condition}`);
@@ -104,8 +104,8 @@ void test(
         await configured.index([history.repo], selection, 'commits');
         for (const condition of conditionsOf(one, other)) {
           const message = `seed ${seed}: ${done.join('; ')}: ${condition}`;
-          await symbolsKnown(onDemand, condition);
-          await symbolsKnown(configured, condition);
+          await symbolsIndexed(onDemand, condition);
+          await symbolsIndexed(configured, condition);
           assert.deepEqual(
             await found(onDemand, condition),
             await found(configured, condition),
@@ -141,11 +141,11 @@ interface World extends IndexOf {
 
 async function openWorld(
   repos: readonly string[],
-  given: Partial<OnDemandLimits> = {},
+  limitChanges: Partial<OnDemandLimits> = {},
   more: object = {},
 ): Promise<World> {
   const dataDir = temporaryFolder();
-  const limits = { ...LIMITS, ...given };
+  const limits = { ...LIMITS, ...limitChanges };
   // Tests that count files say so where they want symbols among them.
   const index = await openIndexOf(dataDir, { onDemand: limits, findsSymbols: false, ...more });
   await index.index(repos, {}, 'commits');
@@ -360,8 +360,8 @@ void test('odd names: what git says, and no more', TIMEOUT, async () => {
     const text = `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
     return displayed(await index.search(`plum rev:${text}`)).map((row) => row.split(' ')[0]!);
   };
-  const known = names.filter((name) => filesOf(name).length > 0);
-  assert.ok(known.length > 40, String(known.length));
+  const nonEmpty = names.filter((name) => filesOf(name).length > 0);
+  assert.ok(nonEmpty.length > 40, String(nonEmpty.length));
   for (const name of names) assert.deepEqual(await found(name), filesOf(name), name);
   // What git knows, and callers may not say: like an option, by the reflog, by a text, from another place.
   const refused = [
@@ -456,14 +456,14 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
     revisions!([record!], [name], clientKey, new AbortController().signal);
   let doneCount = 0;
   const requested = Array.from({ length: 15 }, async (_, i) => {
-    const held = await request(`t${i}`, 'one');
+    const snapshot = await request(`t${i}`, 'one');
     doneCount++;
-    return held;
+    return snapshot;
   });
   // What the other one has in its line too, and is not the first there.
   const other = await request('t14', 'other');
   assert.ok(doneCount < 8, `${doneCount}`);
-  for (const held of [other, ...(await Promise.all(requested))]) snapshots.release(held!);
+  for (const snapshot of [other, ...(await Promise.all(requested))]) snapshots.release(snapshot!);
   assert.equal(files().length, 15, 'each is built once');
 });
 
@@ -473,7 +473,7 @@ void test('symbols of a revision on demand are found, and go with its docs', TIM
   commitFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
   await using index = await openWorld([repo], {}, { findsSymbols: true });
   const { dataDir, limits, files } = index;
-  await symbolsKnown(index, 'rev:then');
+  await symbolsIndexed(index, 'rev:then');
   assert.deepEqual(displayed(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
   // The definition comes first.
   const { files: all } = await index.search('Plum rev:then');
@@ -505,13 +505,13 @@ void test('what was used least goes, but not while a search holds it', TIMEOUT, 
   const [record] = snapshots.current.repos;
   const kept = files();
   const signal = new AbortController().signal;
-  const held = await revisions!([record!], ['t0'], '', signal);
+  const snapshot = await revisions!([record!], ['t0'], '', signal);
   assert.deepEqual(files(), kept, 't1 had to go, not t0');
   const also = await revisions!([record!], ['t2'], '', signal);
   await index.search('plum rev:t1');
   await hasFiles(index, 3);
   assert.equal((await index.search('plum rev:t1')).files.length, 4);
-  snapshots.release(held!);
+  snapshots.release(snapshot!);
   snapshots.release(also!);
   await index.search('plum rev:t1~0 rev:t0');
   await hasFiles(index, 2);
@@ -602,8 +602,8 @@ void test(
       // Who sees both asks beyond the limit on repos; of one alone it is found.
       await assert.rejects(index.search('plum rev:t2'), refusal(/covers 2:/));
       const other = index.instance.served.records.find(({ repoId }) => repoId !== first!.repoId)!;
-      const seen = await index.search('plum rev:t2', {}, narrowed(SEES_ALL, [other.repoId]));
-      assert.equal(seen.files.length, 5);
+      const visible = await index.search('plum rev:t2', {}, narrowed(SEES_ALL, [other.repoId]));
+      assert.equal(visible.files.length, 5);
       assert.equal(
         (await index.search('plum rev:t0', {}, narrowed(SEES_ALL, [other.repoId]))).files.length,
         3,
@@ -722,11 +722,11 @@ void test(
     await index.search('plum rev:t0');
     const { onDemand, parts, served } = index.instance;
     const [record] = parts.snapshots.current.repos;
-    const held = (await parts.revisions!([record!], ['t0'], '', new AbortController().signal))!;
-    const { shardId } = held.shards[0]!;
+    const snapshot = (await parts.revisions!([record!], ['t0'], '', new AbortController().signal))!;
+    const { shardId } = snapshot.shards[0]!;
     assert.equal(onDemand!.noteShardFailure(shardId, 'test'), true);
     assert.equal(onDemand!.noteShardFailure('0123456789abcdef', 'test'), false);
-    parts.snapshots.release(held);
+    parts.snapshots.release(snapshot);
     assert.equal((await index.search('plum rev:t0')).files.length, 3);
     served.quarantine(index.instance.catalog.repos[0]!.shards[0]!.shardId, 'test');
     const answer = await index.search('plum rev:t0');

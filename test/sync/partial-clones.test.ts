@@ -73,7 +73,7 @@ async function indexed(
 }
 
 /** Paths that were left out, as the log names them. */
-function leftOut({ warningLines }: IndexOf): string[] {
+function excludedWarnings({ warningLines }: IndexOf): string[] {
   const lines = warningLines.map((line): { path?: string; reason?: string } => JSON.parse(line));
   return lines
     .filter(({ reason }) => reason === 'unreadable: object missing')
@@ -92,7 +92,7 @@ void test(
       HERE.map((file) => `${file} HEAD`),
     );
     assert.deepEqual(displayed(await index.search('plum rev:one')), ['same.txt heads/one']);
-    assert.deepEqual(leftOut(index), ['a.txt', 'a.txt', 'd/e/b.txt', 'd/e/b.txt']);
+    assert.deepEqual(excludedWarnings(index), ['a.txt', 'a.txt', 'd/e/b.txt', 'd/e/b.txt']);
   },
 );
 
@@ -100,7 +100,7 @@ void test('a bare clone without any blob', TIMEOUT, async (t) => {
   const repo = cloneOf(makeSource(), '--bare', '--filter=blob:none');
   const index = await indexed(t, [repo], ALL, 'commits');
   assert.equal((await index.search('plum')).files.length, 0);
-  assert.equal(leftOut(index).length, 7);
+  assert.equal(excludedWarnings(index).length, 7);
 });
 
 void test('a clone without trees: revisions that are not there are named', TIMEOUT, async (t) => {
@@ -111,7 +111,7 @@ void test('a clone without trees: revisions that are not there are named', TIMEO
     HERE.map((file) => `${file} heads/main`),
   );
   const commits = ['one', 'two'].map((name) => git(repo, 'rev-parse', name)).sort();
-  assert.deepEqual(leftOut(index), commits);
+  assert.deepEqual(excludedWarnings(index), commits);
 });
 
 void test(
@@ -130,7 +130,7 @@ void test(
       HERE.map((file) => `${file} heads/two`),
     );
     assert.deepEqual(await found('main'), ['a.txt heads/main', 'same.txt heads/main']);
-    assert.deepEqual(leftOut(index), ['d/', 'd/e/']);
+    assert.deepEqual(excludedWarnings(index), ['d/', 'd/e/']);
     git(repo, 'read-tree', '--empty');
     writeFiles(repo, { 'new.txt': 'plum new\n' });
     git(repo, 'add', 'new.txt', 'same.txt');

@@ -90,9 +90,9 @@ void test(
     await using next = await openIndexOf(index.dataDir, { findsSymbols: false });
     const reasons = async () =>
       (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
-    const owed = 'requested, and not finished';
+    const unfinished = 'requested, and not finished';
     // Eight at most had begun.
-    assert.ok((await reasons()).filter((reason) => reason === owed).length > 8);
+    assert.ok((await reasons()).filter((reason) => reason === unfinished).length > 8);
     assert.deepEqual(new Set(await reasons()), new Set([undefined]));
   },
 );

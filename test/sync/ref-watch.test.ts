@@ -33,26 +33,26 @@ function watched(
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const record = recordOf(1, repo);
   let second = 0;
-  let begun: number[] = [];
+  let startedIds: number[] = [];
   t.mock.method(performance, 'now', () => second * 1000);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const watch = new RefWatch({
     records: () => [record],
     statesOf: (paths) => Promise.resolve(paths.map(refStateOf)),
     wasIndexedIn: () => undefined,
-    index: () => void begun.push(second),
+    index: () => void startedIds.push(second),
     ...more,
   });
   watch.start();
   const pass = async (seconds: number): Promise<number[]> => {
-    begun = [];
+    startedIds = [];
     for (let i = 0; i < seconds; i++) {
       for (let whenRunning = 0; whenRunning < 10; whenRunning++) await new Promise(setImmediate);
       second++;
       t.mock.timers.tick(1000);
     }
     for (let whenRunning = 0; whenRunning < 10; whenRunning++) await new Promise(setImmediate);
-    return begun;
+    return startedIds;
   };
   t.after(() => watch.close());
   return { repo, pass };

@@ -11,7 +11,7 @@ import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixt
 import { indexOf, openIndexOf } from './index-of.ts';
 
 /** Symbols are found behind a job: nobody waits for them here. */
-function troublesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
+function messagesOf({ degradations }: { readonly degradations: readonly string[] }): string[] {
   return degradations.filter((words) => !words.startsWith('symbols of '));
 }
 
@@ -21,7 +21,7 @@ void test('a repo that fails is named until it is indexed', async () => {
   const { served } = index.instance;
   const indexer = indexerOf(index.instance);
   await index.index([repo], {}, 'commits');
-  assert.deepEqual(troublesOf(indexer), []);
+  assert.deepEqual(messagesOf(indexer), []);
   const { name, repoId } = served.records[0]!;
   const objects = path.join(repo, '.git', 'objects');
   renameSync(objects, `${objects}.away`);
@@ -29,11 +29,11 @@ void test('a repo that fails is named until it is indexed', async () => {
   const reported = failed ?? (await indexer.jobs.indexAll(served.records, true))[0];
   assert.equal(reported?.state, 'FAILED');
   assert.equal(indexer.jobs.failed.reasonOf(repoId), reported?.error);
-  assert.deepEqual(troublesOf(indexer), [`${name} could not be indexed: ${reported?.error}`]);
+  assert.deepEqual(messagesOf(indexer), [`${name} could not be indexed: ${reported?.error}`]);
   renameSync(`${objects}.away`, objects);
   await index.index([repo], {}, 'commits');
   assert.equal(indexer.jobs.failed.reasonOf(repoId), undefined);
-  assert.deepEqual(troublesOf(indexer), []);
+  assert.deepEqual(messagesOf(indexer), []);
 });
 
 void test('a repo at whose path another one lies is hidden until its own is back', async () => {
@@ -47,23 +47,23 @@ void test('a repo at whose path another one lies is hidden until its own is back
   await index.index([repo], {}, 'commits');
   const job = async (): Promise<string> =>
     (await indexer.jobs.indexAll(served.records, false))[0]!.state;
-  const seen = async (): Promise<number[]> => [
+  const visibleIds = async (): Promise<number[]> => [
     (await index.search('plum')).files.length,
     parts.snapshots.current.repos.length,
   ];
-  assert.deepEqual(await seen(), [1, 1]);
+  assert.deepEqual(await visibleIds(), [1, 1]);
   renameSync(repo, `${repo}.away`);
   renameSync(other, repo);
   assert.equal(await job(), 'FAILED');
   // What files are read for is the list of repos: what lies there is not shown as files of this one.
-  assert.deepEqual(await seen(), [0, 0]);
-  assert.equal(troublesOf(indexer).length, 2);
-  assert.match(troublesOf(indexer).join(), /holds a different source.*1 repository is hidden/);
+  assert.deepEqual(await visibleIds(), [0, 0]);
+  assert.equal(messagesOf(indexer).length, 2);
+  assert.match(messagesOf(indexer).join(), /holds a different source.*1 repository is hidden/);
   renameSync(repo, other);
   renameSync(`${repo}.away`, repo);
   assert.equal(await job(), 'COMPLETED');
-  assert.deepEqual(await seen(), [1, 1]);
-  assert.deepEqual(troublesOf(indexer), []);
+  assert.deepEqual(await visibleIds(), [1, 1]);
+  assert.deepEqual(messagesOf(indexer), []);
 });
 
 void test('many are counted, long reasons are cut', () => {
@@ -79,27 +79,27 @@ void test('many are counted, long reasons are cut', () => {
 void test('until the repos of all sources are known it is told how many have not been looked at', async () => {
   const sources = Array.from({ length: 3 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const dataDir = temporaryFolder();
-  for (const isKnown of [false, true]) {
+  for (const isIndexed of [false, true]) {
     await using index = await openIndexOf(dataDir);
     const indexer = indexerOf(index.instance);
     // Those of the catalog are doubtful where another folder lies at their path.
-    for (const source of isKnown ? sources : [])
+    for (const source of isIndexed ? sources : [])
       cpSync(source, `${source}.new`, { recursive: true });
-    for (const source of isKnown ? sources : []) {
+    for (const source of isIndexed ? sources : []) {
       renameSync(source, path.join(temporaryFolder(), 'old'));
       renameSync(`${source}.new`, source);
     }
-    const looking = isKnown ? indexer.sources.confirm() : indexer.sources.add(sources, undefined);
+    const looking = isIndexed ? indexer.sources.confirm() : indexer.sources.add(sources, undefined);
     const over = looking.then(() => true);
     const reported: string[] = [];
-    do reported.push(troublesOf(indexer).join());
+    do reported.push(messagesOf(indexer).join());
     while (!(await Promise.race([over, nextTimeSlice()])));
     assert.equal(reported[0], '3 sources have not been checked yet');
     // The last sample may be of the turn in which it ended.
     for (const one of reported.slice(0, -1))
       assert.match(one, /^(?:1 source has|[23] sources have) not been checked/);
     assert.equal(indexer.sources.unseenCount, 0);
-    if (!isKnown) await index.index(sources);
+    if (!isIndexed) await index.index(sources);
   }
 });
 

@@ -139,13 +139,13 @@ test('a change of many repos names each of them, a hundred in a record', () => {
     return { repoId, name: `r${repoId}`, visibility: 'private', enforcement: 'all' };
   });
   const { records } = ruleChanges(log)({}, before, repos, []);
-  const named = records.map(({ metadata }) => metadata?.['repos'] as string[]);
+  const repoLists = records.map(({ metadata }) => metadata?.['repos'] as string[]);
   assert.deepEqual(
-    named.map(({ length }) => length),
+    repoLists.map(({ length }) => length),
     [100, 100, 50],
   );
   assert.deepEqual(
-    named.flat(),
+    repoLists.flat(),
     repos.map(({ name }) => name),
   );
   assert.deepEqual(records[2]!.metadata?.['repoCount'], 50);

@@ -39,17 +39,17 @@ export class SmallDisk {
   }
 
   /** Leaves room for so many pages. */
-  fill(pagesLeft: number): void {
+  fill(pagesRemaining: number): void {
     this.clear();
     const file = openSync(path.join(this.folder, FILLER), 'w');
-    const piece = Buffer.alloc(this.pageSize, 'x');
+    const page = Buffer.alloc(this.pageSize, 'x');
     let size = 0;
     try {
-      for (;;) size += writeSync(file, piece);
+      for (;;) size += writeSync(file, page);
     } catch (error) {
       assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
     }
-    ftruncateSync(file, size - pagesLeft * this.pageSize);
+    ftruncateSync(file, size - pagesRemaining * this.pageSize);
     closeSync(file);
   }
 

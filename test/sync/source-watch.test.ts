@@ -39,7 +39,7 @@ void test('a job that fails is tried at the times that the manual gives, and soo
   let endedCount = 0;
   /** Lets time pass, and waits in each second for the thread that looks at refs; returns when attempts began and ended. */
   const pass = async (seconds: number): Promise<number[]> => {
-    const begun: number[] = [];
+    const startedIds: number[] = [];
     for (const until = second + seconds; second < until;) {
       await probes.calls.at(-1)?.result;
       await calm();
@@ -47,11 +47,11 @@ void test('a job that fails is tried at the times that the manual gives, and soo
       t.mock.timers.tick(1000);
       await calm();
       if (attempts.length === endedCount) continue;
-      begun.push(second);
+      startedIds.push(second);
       await attempts[endedCount++]!.end(isValid ? {} : new Error('no'));
       assert.equal(attempts.length, endedCount, 'at once again');
     }
-    return begun;
+    return startedIds;
   };
   jobs.request(record);
   await calm();

@@ -20,7 +20,7 @@ import { SEED } from '../seed.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 
 const STEPS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 70);
 const REPOS = 4;
@@ -51,7 +51,7 @@ const STEPS_OF: readonly Step[] = [
   [3, 'rules', (world) => world.changeRules()],
   [2, 'hide', (world) => world.hide()],
   [1, 'unhide', (world) => world.unhide()],
-  [2, 'stray', (world) => world.setStray()],
+  [2, 'stray', (world) => world.toggleDetached()],
   [2, 'serve', (world) => world.serve()],
   [1, 'rename', (world) => world.rename()],
   [2, 'remove', (world) => world.remove(true)],
@@ -142,7 +142,7 @@ class World implements AsyncDisposable {
     served.publishChanges();
   }
 
-  async setStray(): Promise<void> {
+  async toggleDetached(): Promise<void> {
     const { catalog, served } = this.index.instance;
     const repo = this.#pick(catalog.repos);
     if (repo !== undefined)
@@ -152,10 +152,10 @@ class World implements AsyncDisposable {
   async rename(): Promise<void> {
     const repo = this.#pickRepo();
     const { index, served } = this.index.instance;
-    const known = index!.registry.byId(repo?.repoId ?? 0);
-    if (known === undefined) return;
-    const name = `${known.name}${Math.floor(this.#random() * 10)}`;
-    await index!.registry.decide(() => ({ changed: [{ ...known, name }], result: undefined }));
+    const existing = index!.registry.byId(repo?.repoId ?? 0);
+    if (existing === undefined) return;
+    const name = `${existing.name}${Math.floor(this.#random() * 10)}`;
+    await index!.registry.decide(() => ({ changed: [{ ...existing, name }], result: undefined }));
     served.publishChanges();
   }
 
@@ -218,8 +218,8 @@ class World implements AsyncDisposable {
     const marked = anew.shards.map((shard): LiveShard =>
       isCovered(shard) || isOut(shard) ? shard : { ...shard, hidesDocs: true },
     );
-    const wanted = marked.filter((shard) => !isOut(shard));
-    assert.deepEqual(shards, wanted, message);
+    const expected = marked.filter((shard) => !isOut(shard));
+    assert.deepEqual(shards, expected, message);
     const withoutReason = (shard: LiveShard): object => ({ ...shard, reason: '' });
     const broken = marked.filter(isOut).map(withoutReason);
     assert.deepEqual(quarantined.map(withoutReason), broken, message);

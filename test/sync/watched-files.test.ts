@@ -140,7 +140,7 @@ void test('where watches run out, what was told before is not taken for all', as
   assert.deepEqual(jobs[1], undefined, 'all files');
 });
 
-for (const [what, place, more] of [
+for (const [what, target, more] of [
   ['a folder that is replaced while rules change', 'd', '.gitignore'],
   ['the folder of the repo', '', 'b.txt'],
 ] as const)
@@ -150,15 +150,15 @@ for (const [what, place, more] of [
     await eventually(() => Promise.resolve(jobs.length > 0));
     await sleep(500);
     jobs.length = 0;
-    rmSync(path.join(folder, place), { recursive: true });
-    mkdirSync(path.join(folder, place, 'sub'), { recursive: true });
+    rmSync(path.join(folder, target), { recursive: true });
+    mkdirSync(path.join(folder, target, 'sub'), { recursive: true });
     writeFileSync(path.join(folder, more), 'out/\n');
     await eventually(() => Promise.resolve(jobs.length > 0));
     await sleep(500);
     jobs.length = 0;
-    writeFileSync(path.join(folder, place, 'sub', 'c.txt'), 'pear\n');
+    writeFileSync(path.join(folder, target, 'sub', 'c.txt'), 'pear\n');
     await eventually(() => Promise.resolve(jobs.length > 0));
-    assert.deepEqual(jobs, [[path.join(place, 'sub', 'c.txt')]]);
+    assert.deepEqual(jobs, [[path.join(target, 'sub', 'c.txt')]]);
   });
 
 for (const [what, fileCount, otherCount] of [
@@ -177,7 +177,7 @@ for (const [what, fileCount, otherCount] of [
 
 void test('a watch that ends before a job has looked at its repo ends at once', async () => {
   const fileTracker = new FileTracker();
-  const isLookedAt = fileTracker.watch(1);
+  const scanned = fileTracker.watch(1);
   fileTracker.unwatch(1);
-  await isLookedAt;
+  await scanned;
 });

@@ -86,9 +86,9 @@ test('a password is changed', async () => {
   const { page } = await visitAsNew(EMAIL);
   const elsewhere = await visit({ url: served.url });
   await signIn(elsewhere.page, EMAIL);
-  const change = async (now: string, wanted: string) => {
+  const change = async (now: string, next: string) => {
     await page.getByLabel('Current password').fill(now);
-    await page.getByLabel('New password').fill(wanted);
+    await page.getByLabel('New password').fill(next);
     await page.getByRole('button', { name: 'Change password' }).click();
   };
   await page.goto('/settings/general');

@@ -190,32 +190,32 @@ const SOON_MS = 10_000;
 export async function hasCount(found: Locator, count: number): Promise<void> {
   const until = Date.now() + SOON_MS;
   // Why not counted again behind it: rows of a search before may be there, and go.
-  let seen = await found.count();
-  while (seen !== count && Date.now() < until) {
+  let current = await found.count();
+  while (current !== count && Date.now() < until) {
     await found.page().waitForTimeout(20);
-    seen = await found.count();
+    current = await found.count();
   }
-  assert.equal(seen, count);
+  assert.equal(current, count);
 }
 
 /** What is shown is this, soon: the text of a row that has no place in its list yet is empty. */
 export async function shows(found: Locator, text: string | RegExp): Promise<void> {
   const until = Date.now() + SOON_MS;
-  const isThere = (seen: string): boolean =>
-    typeof text === 'string' ? seen === text : text.test(seen);
-  let seen = await found.innerText();
-  while (!isThere(seen) && Date.now() < until) {
+  const isThere = (current: string): boolean =>
+    typeof text === 'string' ? current === text : text.test(current);
+  let current = await found.innerText();
+  while (!isThere(current) && Date.now() < until) {
     await found.page().waitForTimeout(20);
-    seen = await found.innerText();
+    current = await found.innerText();
   }
-  assert.ok(isThere(seen), `shows ${JSON.stringify(seen)}, not ${String(text)}`);
+  assert.ok(isThere(current), `shows ${JSON.stringify(current)}, not ${String(text)}`);
 }
 
 /** Waits until an expression holds; the policy of the page lets no text be run in it in other ways. */
 export async function until(page: Page, expression: string): Promise<void> {
   // What it looks at may not be there yet.
-  const holds = () => page.evaluate<boolean>(expression).catch(() => false);
-  for (let tries = 0; !(await holds()); tries++) {
+  const isTrue = () => page.evaluate<boolean>(expression).catch(() => false);
+  for (let tries = 0; !(await isTrue()); tries++) {
     assert.ok(tries < 500, expression);
     await page.waitForTimeout(20);
   }

@@ -23,11 +23,16 @@ export interface DoorOptions {
   /** 1: something is asked for; -1: its answer is over, or was left. */
   readonly onRequested?: (by: 1 | -1) => void;
   /** An answer was left before its end. */
-  readonly onLeft?: () => void;
+  readonly onAbandoned?: () => void;
 }
 
 /** Opens a door, and tells its address. It is closed at the end of the file. */
-export async function openDoor({ url, pass, onRequested, onLeft }: DoorOptions): Promise<string> {
+export async function openDoor({
+  url,
+  pass,
+  onRequested,
+  onAbandoned,
+}: DoorOptions): Promise<string> {
   const { host, origin } = new URL(url);
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '/';
@@ -50,7 +55,7 @@ export async function openDoor({ url, pass, onRequested, onLeft }: DoorOptions):
     response.on('close', () => {
       onRequested?.(-1);
       if (response.writableEnded) return;
-      onLeft?.();
+      onAbandoned?.();
       passed.destroy();
     });
     incoming.pipe(passed);

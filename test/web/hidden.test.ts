@@ -32,14 +32,14 @@ const HUSHED = 'host.example/acme/hushed';
 /** What is of the hidden repository alone; nobody here types a whole word of it. */
 const HIDDEN_WORDS = /whisper|hushed|\bzig\b/i;
 
-function named(name: string, files: Record<string, string>): string {
+function repoNamed(name: string, files: Record<string, string>): string {
   const repo = makeRepo(files);
   git(repo, 'remote', 'add', 'origin', `https://${name}.git`);
   return repo;
 }
 
 function makeHushed(): string {
-  const repo = named(HUSHED, {
+  const repo = repoNamed(HUSHED, {
     'whisperfile.ts': 'export function sharedName() {}\nexport function whisperName() {}\n',
     'whisper/deep.ts': 'sharedName();\nsharedName(); // whisperword\n',
     'whisper.zig': 'const sharedName = 1;\n',
@@ -66,7 +66,7 @@ async function symbolsFound(): Promise<void> {
 
 before(async () => {
   if (NO_BROWSER !== false) return;
-  const open = named(OPEN, {
+  const open = repoNamed(OPEN, {
     'plain.ts': 'export function sharedName() {}\n',
     'folder/use.ts': 'sharedName();\n',
   });
@@ -96,7 +96,7 @@ interface Looker extends Visitor {
   readonly settled: () => Promise<void>;
 }
 
-async function lookAs(who: string): Promise<Looker> {
+async function openAs(who: string): Promise<Looker> {
   const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
   const { url, answers, settled } = await openRecordingDoor(served.url);
   const visitor = await visit({ url, headers: { ...headers } });
@@ -252,36 +252,36 @@ const QUIET: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 };
 
 /** What the window shows and what was answered since the last time. */
-async function seenBy({ page, answers, settled }: Looker): Promise<string> {
+async function contentOf({ page, answers, settled }: Looker): Promise<string> {
   await settled();
   const parts = [await page.title(), await page.content()];
   return [...parts, ...answers.splice(0).map(({ url, body }) => `${url}\n${body}`)].join('\n');
 }
 
-function assertNothing(seen: string, where: string): void {
-  const at = HIDDEN_WORDS.exec(seen)?.index;
-  if (at !== undefined) assert.fail(`${where}: ${seen.slice(Math.max(0, at - 200), at + 200)}`);
+function assertNothing(content: string, where: string): void {
+  const at = HIDDEN_WORDS.exec(content)?.index;
+  if (at !== undefined) assert.fail(`${where}: ${content.slice(Math.max(0, at - 200), at + 200)}`);
 }
 
 for (const who of ['guest', 'token', MEMBER]) {
   void test(`nothing of a hidden repository: ${who}`, { skip: NO_BROWSER }, async () => {
-    const looker = await lookAs(who);
+    const looker = await openAs(who);
     const { page } = looker;
     for (const [name, { go, others }] of Object.entries(STEPS)) {
       const text = await go(page);
       if (others !== '') assert.equal(text, others, name);
-      assertNothing(await seenBy(looker), name);
+      assertNothing(await contentOf(looker), name);
     }
     // A member sees more of these than others do.
     for (const [name, go] of Object.entries(who === MEMBER ? QUIET : {})) {
       await go(page);
-      assertNothing(await seenBy(looker), name);
+      assertNothing(await contentOf(looker), name);
     }
     for (const section of who === MEMBER ? SETTINGS : ['health']) {
       await goTo(page, `/settings/${section}`);
       await page.waitForURL(new RegExp(section));
       await page.locator('.settings-body h1').waitFor();
-      assertNothing(await seenBy(looker), section);
+      assertNothing(await contentOf(looker), section);
     }
   });
 }
@@ -299,9 +299,9 @@ for (const who of ['guest', 'token']) {
     `an address in a hidden repository is as one that never was: ${who}`,
     { skip: NO_BROWSER },
     async () => {
-      const looker = await lookAs(who);
+      const looker = await openAs(who);
       const { page, answers } = looker;
-      const look = async (address: string): Promise<{ text: string; hints: string }> => {
+      const load = async (address: string): Promise<{ text: string; hints: string }> => {
         answers.splice(0);
         await page.goto(address);
         await page.locator('.notice').first().waitFor();
@@ -312,14 +312,14 @@ for (const who of ['guest', 'token']) {
         const displayed = [await page.title(), await page.locator('main').innerText()];
         return { text: [...displayed, ...said].join('\n'), hints };
       };
-      for (const place of [
+      for (const route of [
         'blob/whisperfile.ts?blame=1&panel=history',
         'tree/whisper',
         'commits',
         `commit/${hushedHead}`,
       ]) {
-        const hidden = await look(`/browse/${HUSHED}/-/${place}`);
-        const absent = await look(`/browse/${HUSHED.replace('hushed', 'absent')}/-/${place}`);
+        const hidden = await load(`/browse/${HUSHED}/-/${route}`);
+        const absent = await load(`/browse/${HUSHED.replace('hushed', 'absent')}/-/${route}`);
         assert.equal(hidden.text.replaceAll('hushed', 'absent'), absent.text);
         if (hidden.hints !== '' && absent.hints !== '')
           assert.equal(hidden.hints.replaceAll('hushed', 'absent'), absent.hints);
@@ -341,7 +341,7 @@ void test(
   'a tab in which a session ended shows the next person nothing of the one before',
   { skip: NO_BROWSER },
   async () => {
-    const looker = await lookAs(OWNER);
+    const looker = await openAs(OWNER);
     const { page, context } = looker;
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
@@ -366,12 +366,12 @@ void test(
     await page.waitForURL((url) => url.pathname === '/');
     await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
     looker.answers.splice(0);
-    assertNothing(await seenBy(looker), 'start page');
+    assertNothing(await contentOf(looker), 'start page');
     assertNothing(await page.evaluate<string>('JSON.stringify({ ...localStorage })'), 'storage');
-    for (const place of ['/settings/members', '/settings/general']) {
+    for (const route of ['/settings/members', '/settings/general']) {
       await page.goBack();
-      await page.waitForURL((url) => url.pathname === place);
-      assertNothing(await seenBy(looker), place);
+      await page.waitForURL((url) => url.pathname === route);
+      assertNothing(await contentOf(looker), route);
     }
     await page.goBack();
     await page.getByText('whisperfile.ts does not exist').waitFor();
@@ -380,7 +380,7 @@ void test(
     for (const _ of ['lang:TypeScript', 'sharedName']) {
       await page.goBack();
       await page.getByText(ALL_OF_MEMBER).waitFor();
-      assertNothing(await seenBy(looker), page.url());
+      assertNothing(await contentOf(looker), page.url());
     }
   },
 );
@@ -389,7 +389,7 @@ void test(
   'a tab shows nothing more of its person where another one signs in beside it, or it was kept away',
   { skip: NO_BROWSER },
   async () => {
-    const { page, context } = await lookAs(OWNER);
+    const { page, context } = await openAs(OWNER);
     await page.goto('/search?query=sharedName');
     await page.getByText(ALL_OF_OWNER).waitFor();
     // As a browser does that keeps pages whole for the way back.
@@ -411,18 +411,18 @@ void test(
 );
 
 void test('its owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
-  const looker = await lookAs(OWNER);
+  const looker = await openAs(OWNER);
   for (const [name, { go, others }] of Object.entries(STEPS)) {
     const text = await go(looker.page);
     if (others !== '') assert.notEqual(text, others, name);
-    let seen = await seenBy(looker);
+    let content = await contentOf(looker);
     // A daemon that is busy suggests nothing, and is asked again.
-    for (let tries = 0; name.startsWith('suggestions') && !HIDDEN_WORDS.test(seen); tries++) {
+    for (let tries = 0; name.startsWith('suggestions') && !HIDDEN_WORDS.test(content); tries++) {
       assert.ok(tries < 5, name);
       await looker.page.waitForTimeout(1000);
-      seen += await seenBy(looker);
+      content += await contentOf(looker);
     }
-    if (name !== 'start page') assert.match(seen, HIDDEN_WORDS, name);
+    if (name !== 'start page') assert.match(content, HIDDEN_WORDS, name);
   }
   await looker.page.goto(`/browse/${HUSHED}/-/blob/whisperfile.ts`);
   await looker.page.locator('.cm-content').getByText('whisperName').waitFor();

@@ -2,5 +2,5 @@
 // One browser serves all parts.
 // tier: ci (browser)
 
-import './parts/meanwhile.ts';
+import './parts/page-lifetime.ts';
 import './parts/faults.ts';

@@ -15,12 +15,12 @@ test('the pages that the daemon serves are those that the client knows', () => {
   const routes = readFileSync('daemon/web/shell/routes.tsx', 'utf8');
   // What holds newlines too is written as an expression.
   const written = routes.replace(String.raw`/^\/browse\/[^]*$/`, `'/browse/*'`);
-  const known = [...written.matchAll(/\{ path: '([^']+)', page:/g)].flatMap(([, path = '']) =>
+  const documented = [...written.matchAll(/\{ path: '([^']+)', page:/g)].flatMap(([, path = '']) =>
     path.endsWith('/:section?')
       ? [path.replace('/:section?', ''), path.replace(':section?', '{section}')]
       : [path.replace('*', '*rest')],
   );
-  assert.deepEqual(known.toSorted(), PAGES.toSorted());
+  assert.deepEqual(documented.toSorted(), PAGES.toSorted());
 });
 
 test('an address of a file leads back to its repository, revision and path, whatever their names', () => {

@@ -95,9 +95,9 @@ test('a long line is cut around its first match, through no character', () => {
 
 test('above the water line nothing comes, goes or moves; below it the best are first', () => {
   const first = addFiles([], [file('b', 2, 0), file('a', 1, 1)], new Set(), 'score');
-  const seen = new Set(first.slice(0, 2).map(({ key }) => key));
-  const second = addFiles(first, [file('c', 9, 2), file('d', 3, 3)], seen, 'score');
-  const third = addFiles(second, [file('e', 5, 4), file('b', 2, 5)], seen, 'score');
+  const seenKeys = new Set(first.slice(0, 2).map(({ key }) => key));
+  const second = addFiles(first, [file('c', 9, 2), file('d', 3, 3)], seenKeys, 'score');
+  const third = addFiles(second, [file('e', 5, 4), file('b', 2, 5)], seenKeys, 'score');
   assert.deepEqual(
     third.map(({ path }) => path),
     ['b', 'a', 'c', 'e', 'd'],
@@ -111,12 +111,17 @@ test('above the water line nothing comes, goes or moves; below it the best are f
 
 test('files that come late and would come before one above the water line are counted', () => {
   const files = addFiles([], [file('b', 4, 0), file('a', 2, 1)], new Set(), 'score');
-  const seen = new Set(files.map(({ key }) => key));
-  assert.equal(countBetter(files, seen, 'score'), 0);
-  const more = addFiles(files, [file('c', 9, 2), file('d', 3, 3), file('e', 1, 4)], seen, 'score');
-  assert.equal(countBetter(more, seen, 'score'), 2);
+  const seenKeys = new Set(files.map(({ key }) => key));
+  assert.equal(countBetter(files, seenKeys, 'score'), 0);
+  const more = addFiles(
+    files,
+    [file('c', 9, 2), file('d', 3, 3), file('e', 1, 4)],
+    seenKeys,
+    'score',
+  );
+  assert.equal(countBetter(more, seenKeys, 'score'), 2);
   assert.equal(countBetter(more, new Set(), 'score'), 0, 'nothing was looked at');
-  assert.equal(countBetter(sortFiles(more, 'score'), seen, 'score'), 0);
+  assert.equal(countBetter(sortFiles(more, 'score'), seenKeys, 'score'), 0);
 });
 
 test('a file that comes again with more matches takes the place of the cut one', () => {

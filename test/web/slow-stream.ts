@@ -9,7 +9,7 @@ export interface SlowDoor {
   /** How many events may pass from now on, in all streams together; Infinity: all. */
   readonly letPass: (count: number) => void;
   /** Streams that the page ended before their end. */
-  readonly left: { count: number };
+  readonly abandoned: { count: number };
 }
 
 /** The bodies of a stream, cut behind each event. */
@@ -26,7 +26,7 @@ async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
 /** Opens the door before a daemon. It is closed at the end of the file. */
 export async function openSlowDoor(url: string): Promise<SlowDoor> {
   const gate = { allowed: 0, waiting: [] as (() => void)[] };
-  const left = { count: 0 };
+  const abandoned = { count: 0 };
   const mayPass = async (response: ServerResponse): Promise<void> => {
     while (gate.allowed <= 0)
       await new Promise<void>((resolve) => {
@@ -51,12 +51,12 @@ export async function openSlowDoor(url: string): Promise<SlowDoor> {
     response.end();
   };
   return {
-    url: await openDoor({ url, pass, onLeft: () => left.count++ }),
+    url: await openDoor({ url, pass, onAbandoned: () => abandoned.count++ }),
     letPass: (count) => {
       gate.allowed = count;
       // Why all: behind one that is read another may wait that was left. The last one first, as that is mostly the one that is read.
       for (const wake of gate.waiting.splice(0).toReversed()) wake();
     },
-    left,
+    abandoned,
   };
 }

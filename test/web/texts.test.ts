@@ -146,32 +146,35 @@ test('each agent has a snippet with the address and no key; the guide has the sa
   assert.deepEqual(json, JSON.parse(agents[0]?.text ?? ''));
 });
 
-const PLACE = { repo: 'github.com/acme/web', path: 'src/[id] #1.ts', line: 12, column: 3 };
+const POSITION = { repo: 'github.com/acme/web', path: 'src/[id] #1.ts', line: 12, column: 3 };
 const CHOICE = { editor: 'vscode', cloneFolder: '/home/me/{name}/', editorTemplate: '' } as const;
 
 test('each editor has its link', () => {
   const path = 'src/%5Bid%5D%20%231.ts';
-  assert.equal(editorLink(CHOICE, PLACE), `vscode://file/home/me/web/${path}:12:3`);
+  assert.equal(editorLink(CHOICE, POSITION), `vscode://file/home/me/web/${path}:12:3`);
   const windows = { ...CHOICE, cloneFolder: 'C:\\src\\{repo}' };
-  assert.equal(editorLink(windows, PLACE), `vscode://file/C:/src/github.com/acme/web/${path}:12:3`);
   assert.equal(
-    editorLink({ ...CHOICE, editor: 'zed' }, PLACE),
+    editorLink(windows, POSITION),
+    `vscode://file/C:/src/github.com/acme/web/${path}:12:3`,
+  );
+  assert.equal(
+    editorLink({ ...CHOICE, editor: 'zed' }, POSITION),
     `zed://file/home/me/web/${path}:12:3`,
   );
   assert.equal(
-    editorLink({ ...CHOICE, editor: 'jetbrains', cloneFolder: '' }, PLACE),
+    editorLink({ ...CHOICE, editor: 'jetbrains', cloneFolder: '' }, POSITION),
     `jetbrains://idea/navigate/reference?project=web&path=${path}:12`,
   );
   const editorTemplate = 'mine://open?f={file}&l={line}&x={other}';
   assert.equal(
-    editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, PLACE),
+    editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, POSITION),
     `mine://open?f=/home/me/web/${path}&l=12&x={other}`,
   );
 });
 
 test('what makes no link of an editor makes none', () => {
-  assert.equal(editorLink({ ...CHOICE, editor: 'none' }, PLACE), undefined);
-  assert.equal(editorLink({ ...CHOICE, cloneFolder: ' ' }, PLACE), undefined);
+  assert.equal(editorLink({ ...CHOICE, editor: 'none' }, POSITION), undefined);
+  assert.equal(editorLink({ ...CHOICE, cloneFolder: ' ' }, POSITION), undefined);
   for (const editorTemplate of [
     '',
     'no scheme',
@@ -181,7 +184,7 @@ test('what makes no link of an editor makes none', () => {
     'file://{path}',
   ])
     assert.equal(
-      editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, PLACE),
+      editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, POSITION),
       undefined,
       editorTemplate,
     );

@@ -58,8 +58,8 @@ test('a callback that comes a second time, or twice at once, is good once', asyn
   assert.equal(outcomeOf(await comeBack(world, first)), 'signed in');
   assert.equal(outcomeOf(await comeBack(world, first)), 'stale');
   assert.equal(issuer.forms.length, 1);
-  const begun = await beginAt(world, issuer);
-  const both = await Promise.all([comeBack(world, begun), comeBack(world, begun)]);
+  const started = await beginAt(world, issuer);
+  const both = await Promise.all([comeBack(world, started), comeBack(world, started)]);
   assert.deepEqual(both.map(outcomeOf).sort(), ['signed in', 'stale']);
 });
 
@@ -81,9 +81,9 @@ test('a code that was used before, at a real issuer', async () => {
 
 test('a sign-on that took more than ten minutes', async () => {
   const { world, issuer } = await start();
-  const begun = await beginAt(world, issuer);
+  const started = await beginAt(world, issuer);
   world.clock.nowMs += 601_000;
-  assert.equal(outcomeOf(await comeBack(world, begun)), 'stale');
+  assert.equal(outcomeOf(await comeBack(world, started)), 'stale');
 });
 
 test('a cookie that somebody made', async () => {
@@ -100,8 +100,8 @@ test('a cookie that somebody made', async () => {
 
 test('mix-up: the answer says that it is of another issuer', async () => {
   const { world, issuer } = await start();
-  const begun = await beginAt(world, issuer);
-  const reply = await comeBack(world, begun, { iss: 'https://evil.example' });
+  const started = await beginAt(world, issuer);
+  const reply = await comeBack(world, started, { iss: 'https://evil.example' });
   assert.equal(outcomeOf(reply), 'invalid');
   assert.equal(issuer.forms.length, 0);
 });
@@ -109,8 +109,8 @@ test('mix-up: the answer says that it is of another issuer', async () => {
 test('mix-up: an issuer that names itself leaves that out', async () => {
   const { world, issuer } = await start();
   issuer.metadata = { authorization_response_iss_parameter_supported: true };
-  const begun = await beginAt(world, issuer);
-  assert.equal(outcomeOf(await comeBack(world, begun)), 'invalid');
+  const started = await beginAt(world, issuer);
+  assert.equal(outcomeOf(await comeBack(world, started)), 'invalid');
   assert.equal(issuer.forms.length, 0);
   const again = await beginAt(world, issuer);
   assert.equal(outcomeOf(await comeBack(world, again, { iss: issuer.url })), 'signed in');
@@ -128,11 +128,11 @@ test('mix-up: a sign-on with one provider comes back as one with another', async
 
 test('PKCE: the verifier goes to the issuer, and to nobody before', async () => {
   const { world, issuer } = await start();
-  const begun = await beginAt(world, issuer);
-  await comeBack(world, begun);
+  const started = await beginAt(world, issuer);
+  await comeBack(world, started);
   const verifier = issuer.forms[0]?.get('code_verifier') ?? '';
   assert.match(verifier, /^[\w-]{43}$/);
-  assert.ok(!begun.address.href.includes(verifier) && !begun.cookie.includes(verifier));
+  assert.ok(!started.address.href.includes(verifier) && !started.cookie.includes(verifier));
   const other = await beginAt(world, issuer);
   issuer.challenge = 'of another sign-on';
   assert.equal(outcomeOf(await comeBack(world, other)), 'stale');
@@ -141,12 +141,12 @@ test('PKCE: the verifier goes to the issuer, and to nobody before', async () => 
 test('open redirect: only paths of ours are gone on to', async () => {
   const { world, issuer } = await start();
   const home = world.server.url;
-  const goesTo = async (wanted: string): Promise<unknown> => {
-    const path = `/api/auth/oidc/test?return=${encodeURIComponent(wanted)}`;
+  const goesTo = async (target: string): Promise<unknown> => {
+    const path = `/api/auth/oidc/test?return=${encodeURIComponent(target)}`;
     const reply = await comeBack(world, await beginAt(world, issuer, path));
     return reply.headers.location;
   };
-  for (const wanted of [
+  for (const target of [
     'https://evil.example/',
     '//evil.example/',
     '/\\evil.example/',
@@ -158,7 +158,7 @@ test('open redirect: only paths of ours are gone on to', async () => {
     '.evil.example',
     `/${'a'.repeat(2400)}`,
   ])
-    assert.equal(await goesTo(wanted), `${home}/`, wanted);
+    assert.equal(await goesTo(target), `${home}/`, target);
   assert.equal(await goesTo('/repos?state=failed'), `${home}/repos?state=failed`);
   const longest = `/${'a'.repeat(2399)}`;
   assert.equal(await goesTo(longest), home + longest);
@@ -168,22 +168,22 @@ test('open redirect: only paths of ours are gone on to', async () => {
 
 test('open redirect: nothing of an answer says where to go on', async () => {
   const { world, issuer } = await start();
-  const begun = await beginAt(world, issuer);
-  const reply = await comeBack(world, begun, { return: 'https://evil.example/' });
+  const started = await beginAt(world, issuer);
+  const reply = await comeBack(world, started, { return: 'https://evil.example/' });
   assert.equal(reply.headers.location, `${world.server.url}/`);
-  const refused = await comeBack(world, begun, { error: 'x', error_description: '<script>' });
+  const refused = await comeBack(world, started, { error: 'x', error_description: '<script>' });
   assert.equal(refused.headers.location, `${world.server.url}/login?failed=stale`);
 });
 
 test('session fixation: a session that was planted is not taken over', async () => {
   const { world, issuer } = await start();
   const planted = `trawl_session=${randomBytes(32).toString('hex')}`;
-  const begun = await beginAt(world, issuer);
-  const reply = await comeBack(world, { ...begun, cookie: `${planted}; ${begun.cookie}` });
+  const started = await beginAt(world, issuer);
+  const reply = await comeBack(world, { ...started, cookie: `${planted}; ${started.cookie}` });
   const [cookie] = (reply.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]);
   assert.match(String(cookie), /^trawl_session=[0-9a-f]{64}$/);
   assert.notEqual(cookie, planted);
-  assert.equal((await world.ask('GET', '/api/user/usage', planted)).status, 401);
+  assert.equal((await world.send('GET', '/api/user/usage', planted)).status, 401);
 });
 
 test('cookies of an instance with https and a path are for it alone', async () => {
@@ -317,7 +317,7 @@ test('an issuer that is away: said to people and programs, the password still wo
   const path = '/api/auth/oidc/test';
   const displayed = await world.call({ path, headers: PAGE });
   assert.equal(displayed.headers.location, `${world.server.url}/login?failed=unreachable`);
-  const reported = await world.ask('GET', path);
+  const reported = await world.send('GET', path);
   assert.equal(reported.status, 503);
   assert.equal(reported.code, 'NOT_READY');
   assert.ok(
@@ -332,18 +332,18 @@ test('an issuer that does not answer is waited for 5 s, once for all, and left a
   const { world, issuer } = await start();
   issuer.delayMs = 20_000;
   const startMs = performance.now();
-  const many = Array.from({ length: 10 }, () => world.ask('GET', '/api/auth/oidc/test'));
+  const many = Array.from({ length: 10 }, () => world.send('GET', '/api/auth/oidc/test'));
   for (const { code } of await Promise.all(many)) assert.equal(code, 'NOT_READY');
   const tookMs = performance.now() - startMs;
   assert.ok(tookMs > 4_000 && tookMs < 12_000, String(tookMs));
-  await world.ask('GET', '/api/auth/oidc/test');
+  await world.send('GET', '/api/auth/oidc/test');
   assert.deepEqual(issuer.requested, ['/.well-known/openid-configuration']);
 });
 
 test('an issuer that calls itself otherwise', async () => {
   const { world, issuer } = await start();
   issuer.metadata = { issuer: 'https://evil.example' };
-  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+  assert.equal((await world.send('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
 });
 
 test('an issuer that answers without end', async () => {
@@ -357,7 +357,7 @@ test('an issuer that answers without end', async () => {
     response.on('drain', more);
     more();
   });
-  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+  assert.equal((await world.send('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
 });
 
 test('an issuer that redirects, or names places that it has no business with', async () => {
@@ -368,10 +368,10 @@ test('an issuer that redirects, or names places that it has no business with', a
   );
   assert.equal(await signOnAt(world, issuer), 'unreachable');
   issuer.answers.clear();
-  for (const place of [elsewhere.url, 'http://169.254.169.254', 'http://user:password@127.0.0.1']) {
+  for (const base of [elsewhere.url, 'http://169.254.169.254', 'http://user:password@127.0.0.1']) {
     const { world, issuer } = await start();
-    issuer.metadata = { token_endpoint: `${place}/token` };
-    assert.equal(await signOnAt(world, issuer), 'unreachable', place);
+    issuer.metadata = { token_endpoint: `${base}/token` };
+    assert.equal(await signOnAt(world, issuer), 'unreachable', base);
   }
   assert.deepEqual(elsewhere.requested, []);
 });
@@ -388,6 +388,6 @@ test('a secret that is not there is said in the log by its place', async () => {
   const issuer = await startFalseIssuer();
   const clientSecret = { file: '/nowhere/secret' };
   const world = await startSignOn({ test: { ...providerAt(issuer.url), clientSecret } });
-  assert.equal((await world.ask('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
+  assert.equal((await world.send('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
   assert.ok(world.lines.some(({ reason }) => String(reason).includes('/nowhere/secret')));
 });

@@ -47,7 +47,7 @@ function claimsOf(issuer: FalseIssuer, more: Claims = {}): Claims {
 
 /** Of a call that needs somebody. */
 async function statusOf(world: SignOnWorld, value: string): Promise<number> {
-  return (await world.ask('GET', '/api/user/usage', value)).status;
+  return (await world.send('GET', '/api/user/usage', value)).status;
 }
 
 async function withClaims({ world, issuer }: Scene, more: Claims, header: Claims = {}) {
@@ -57,14 +57,14 @@ async function withClaims({ world, issuer }: Scene, more: Claims, header: Claims
 test('a token of a user counts like an OAuth token', async () => {
   const { world, issuer } = await start(ACCEPTING, {});
   const value = await issuer.sign(claimsOf(issuer), { typ: 'at+jwt' });
-  const account = await world.ask('GET', '/api/user', value);
+  const account = await world.send('GET', '/api/user', value);
   assert.equal(account.json()['source'], 'oauth');
   assert.equal((account.json()['user'] as { email: string }).email, 'member@example.com');
-  const repos = await world.ask('GET', '/api/repos', value);
+  const repos = await world.send('GET', '/api/repos', value);
   assert.equal(repos.status, 200);
   assert.equal(repos.headers['x-ratelimit-remaining'], '9999');
-  assert.equal((await world.ask('GET', '/api/user/api_keys', value)).status, 403);
-  assert.equal((await world.ask('GET', '/api/license', value)).status, 403);
+  assert.equal((await world.send('GET', '/api/user/api_keys', value)).status, 403);
+  assert.equal((await world.send('GET', '/api/license', value)).status, 403);
   assert.ok(!JSON.stringify(world.lines).includes(value));
 });
 
@@ -182,7 +182,7 @@ test('tokens of another kind: id tokens, those of a key, notices', async () => {
   const { world, issuer } = scene;
   const headers = { authorization: `DPoP ${await issuer.sign(claimsOf(issuer))}` };
   assert.equal(
-    (await world.ask('GET', '/api/user/usage', undefined, undefined, headers)).status,
+    (await world.send('GET', '/api/user/usage', undefined, undefined, headers)).status,
     401,
   );
 });
@@ -191,7 +191,7 @@ test('a bad token gives way to an API key, as a bad API key does', async () => {
   const { world, issuer } = await start();
   const value = await issuer.sign(claimsOf(issuer, { aud: 'x' }));
   const headers = { 'x-service-api-key': world.ownerKey };
-  const reply = await world.ask('GET', '/api/user', value, undefined, headers);
+  const reply = await world.send('GET', '/api/user', value, undefined, headers);
   assert.equal(reply.json()['source'], 'api_key');
 });
 

@@ -118,7 +118,7 @@ export class FalseIssuer {
 
   async #tokens(request: IncomingMessage): Promise<object> {
     let body = '';
-    for await (const piece of request) body += String(piece);
+    for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
     this.forms.push(form);
     const verifier = form.get('code_verifier') ?? '';

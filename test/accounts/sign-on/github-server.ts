@@ -66,7 +66,7 @@ async function answer(
   const reported = server.instead?.(pathname);
   if (reported !== undefined) send(reported.status, reported.body);
   else if (pathname === '/login/oauth/authorize')
-    response.writeHead(302, { location: wayBack(server, state, searchParams) }).end();
+    response.writeHead(302, { location: redirectBack(server, state, searchParams) }).end();
   else if (pathname === '/login/oauth/access_token' && request.method === 'POST')
     send(200, tokenFor(state, new URLSearchParams(await text(request))));
   else {
@@ -84,7 +84,7 @@ async function answer(
   }
 }
 
-function wayBack(
+function redirectBack(
   { account }: GithubSignOnServer,
   { codes }: State,
   requested: URLSearchParams,

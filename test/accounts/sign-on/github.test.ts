@@ -62,10 +62,10 @@ test('the account is its number: what its host lists it for is seen, whatever it
   const started = await start();
   const { world, github } = started;
   const { store, accounts } = world.control;
-  const seen = (): Promise<number[]> => world.repoIds(world.memberKey);
+  const visibleIds = (): Promise<number[]> => world.repoIds(world.memberKey);
   await listReaders(world, 'hub', 1, '583231', '7');
   await listReaders(world, 'hub', 2, '7');
-  assert.deepEqual(await seen(), []);
+  assert.deepEqual(await visibleIds(), []);
   const counts = () => store.hostReaders.counts('hub', [github.url]);
   assert.deepEqual(await counts(), { count: 2, known: 0 });
   const state = await world.call({ path: '/api/auth/state' });
@@ -75,7 +75,7 @@ test('the account is its number: what its host lists it for is seen, whatever it
   const browser = new Browser();
   assert.equal(await signOn(started, browser), '/repos');
   assert.match(browser.cookie(world.server.url, 'trawl_session') ?? '', /^[0-9a-f]{64}$/);
-  assert.deepEqual(await seen(), [1]);
+  assert.deepEqual(await visibleIds(), [1]);
   assert.deepEqual(await counts(), { count: 2, known: 1 });
   assert.deepEqual(await store.signOnAccounts.of(world.member.id), [
     { issuer: github.url, subject: '583231' },
@@ -87,9 +87,9 @@ test('the account is its number: what its host lists it for is seen, whatever it
   github.account = { ...MEMBER, id: 7 };
   assert.equal(await signOn(started), refused('linked'));
   await accounts.members.unlink(OPERATOR, world.member.id);
-  assert.deepEqual(await seen(), []);
+  assert.deepEqual(await visibleIds(), []);
   assert.equal(await signOn(started), '/repos');
-  assert.deepEqual(await seen(), [1, 2]);
+  assert.deepEqual(await visibleIds(), [1, 2]);
   assert.ok(!JSON.stringify(world.lines).includes('gho_'));
 });
 

@@ -38,23 +38,23 @@ async function start(): Promise<{ readonly world: SignOnWorld; readonly issuer: 
 const list = (world: SignOnWorld, repoId: number, ...ids: string[]): Promise<void> =>
   listReaders(world, 'lab', repoId, ...ids);
 
-async function seen(world: SignOnWorld): Promise<string> {
+async function visibleIds(world: SignOnWorld): Promise<string> {
   return (await world.repoIds(world.memberKey)).join(' ');
 }
 
 test('a linked account reads what its host lists it for, from the next request on', async () => {
   const { world, issuer } = await start();
   await list(world, 1, '77', '78');
-  assert.equal(await seen(world), '');
+  assert.equal(await visibleIds(world), '');
   assert.equal(await signOnAt(world, issuer), 'signed in');
-  assert.equal(await seen(world), '1');
+  assert.equal(await visibleIds(world), '1');
   await list(world, 2, '77');
-  assert.equal(await seen(world), '1 2');
+  assert.equal(await visibleIds(world), '1 2');
   await list(world, 1, '78');
-  assert.equal(await seen(world), '2');
+  assert.equal(await visibleIds(world), '2');
   const { members } = world.control.accounts;
   assert.equal(await members.unlink(OPERATOR, world.member.id), 1);
-  assert.equal(await seen(world), '');
+  assert.equal(await visibleIds(world), '');
   assert.equal(await members.unlink(OPERATOR, world.member.id), 0);
 });
 
@@ -67,7 +67,7 @@ test('grants show it, by user and by repository', async () => {
   const repoName = world.control.accounts.directory.byId(1)!.name;
   const row = { userId, email, repoId: 1, repoName, source: 'host', takenAt };
   for (const query of [`userId=${world.member.id}`, 'repoId=1'])
-    assert.deepEqual((await world.ask('GET', `/api/ee/grants?${query}`, world.ownerKey)).json(), [
+    assert.deepEqual((await world.send('GET', `/api/ee/grants?${query}`, world.ownerKey)).json(), [
       row,
     ]);
 });
@@ -79,17 +79,17 @@ test('an account of another issuer with the same id is another one', async () =>
   other.claims = { sub: '77' };
   world.configure({ test: providerAt(other.url) }, { lab: labAt(issuer.url) });
   assert.equal(await signOnAt(world, other), 'signed in');
-  assert.equal(await seen(world), '');
+  assert.equal(await visibleIds(world), '');
   world.configure({ test: providerAt(issuer.url) }, { lab: labAt(issuer.url) });
   assert.equal(await signOnAt(world, issuer), 'signed in');
-  assert.equal(await seen(world), '1');
+  assert.equal(await visibleIds(world), '1');
   world.configure({ test: providerAt(issuer.url) }, { lab: labAt('https://elsewhere.example') });
-  assert.equal(await seen(world), '');
+  assert.equal(await visibleIds(world), '');
   world.configure(
     { test: providerAt(issuer.url) },
     { lab: labAt(issuer.url, { syncPermissions: false }) },
   );
-  assert.equal(await seen(world), '');
+  assert.equal(await visibleIds(world), '');
 });
 
 test('after `unlink` the address may come with another account', async () => {

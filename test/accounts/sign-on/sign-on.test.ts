@@ -43,10 +43,10 @@ async function start(
 async function signOn(
   world: SignOnWorld,
   browser = new Browser(),
-  wanted = '/repos',
+  returnTo = '/repos',
 ): Promise<string> {
   const home = world.server.url;
-  const begin = `${home}/api/auth/oidc/acme?return=${encodeURIComponent(wanted)}`;
+  const begin = `${home}/api/auth/oidc/acme?return=${encodeURIComponent(returnTo)}`;
   const end = await browser.follow(begin);
   assert.ok(end.url.startsWith(home), end.url);
   return end.url.slice(home.length);
@@ -55,7 +55,7 @@ async function signOn(
 async function who(world: SignOnWorld, browser: Browser): Promise<unknown> {
   const session = browser.cookie(world.server.url, 'trawl_session');
   if (session === undefined) return undefined;
-  const reply = await world.ask('GET', '/api/user', `trawl_session=${session}`);
+  const reply = await world.send('GET', '/api/user', `trawl_session=${session}`);
   return (reply.json()['user'] as { email?: string } | null)?.email;
 }
 
@@ -156,9 +156,9 @@ test('the page and the API list the providers; an unknown one is none', async ()
     { name: 'Acme Corp', url: `${world.server.url}/api/auth/oidc/acme` },
   ]);
   for (const id of ['other', '__proto__', 'constructor'])
-    assert.equal((await world.ask('GET', `/api/auth/oidc/${id}`)).code, 'NOT_FOUND', id);
+    assert.equal((await world.send('GET', `/api/auth/oidc/${id}`)).code, 'NOT_FOUND', id);
   world.configure({});
-  assert.equal((await world.ask('GET', '/api/auth/oidc/acme')).code, 'NOT_FOUND');
+  assert.equal((await world.send('GET', '/api/auth/oidc/acme')).code, 'NOT_FOUND');
   assert.ok(issuer.url.length > 0);
 });
 
@@ -167,10 +167,10 @@ test('sign-in by password may be switched off where there is another way', async
   const owner = await world.signIn('owner@example.com');
   const off = { passwordLogin: false };
   world.configure({});
-  const refused = await world.ask('PATCH', '/api/instance', owner, off);
+  const refused = await world.send('PATCH', '/api/instance', owner, off);
   assert.equal(refused.code, 'EMAIL_LOGIN_CANNOT_BE_DISABLED');
   world.configure({ acme: providerAt('http://127.0.0.1:9') });
-  assert.equal((await world.ask('PATCH', '/api/instance', owner, off)).status, 200);
+  assert.equal((await world.send('PATCH', '/api/instance', owner, off)).status, 200);
 });
 
 test('the secret may be in a variable, and be exchanged in its file', async () => {

@@ -14,10 +14,10 @@ import type { FalseIssuer } from './false-issuer.ts';
 
 export interface SignOnWorld extends AccountsWorld {
   /** Writes the configuration anew, and has it obeyed. */
-  configure(providers: Named, connections?: Named): void;
+  configure(providers: Members, connections?: Members): void;
 }
 
-type Named = Readonly<Record<string, object>>;
+type Members = Readonly<Record<string, object>>;
 
 /** The member of the configuration for an issuer. */
 export function providerAt(issuer: string, more: object = {}): object {
@@ -27,11 +27,11 @@ export function providerAt(issuer: string, more: object = {}): object {
 }
 
 export async function startSignOn(
-  providers: Named,
+  providers: Members,
   { env, ...options }: AccountsOptions = {},
 ): Promise<SignOnWorld> {
   const file = path.join(temporaryFolder(), 'trawl.json');
-  const write = (identityProviders: Named, connections: Named = {}): void =>
+  const write = (identityProviders: Members, connections: Members = {}): void =>
     writeFileSync(file, JSON.stringify({ identityProviders, connections }));
   write(providers);
   const world = await startAccounts({
@@ -41,7 +41,7 @@ export async function startSignOn(
     env: { ...licenceEnvironment(), TRAWL_CONFIG: file, ...env },
   });
   return Object.assign(world, {
-    configure(changed: Named, connections?: Named) {
+    configure(changed: Members, connections?: Members) {
       write(changed, connections);
       world.configuration.readAgain();
       world.control.accounts.applyConfiguration();
@@ -100,7 +100,7 @@ export class Browser {
 }
 
 /** A sign-on that was begun with a false issuer: where it was led, and the cookie. */
-export interface BegunThere {
+export interface StartedSignOn {
   readonly address: URL;
   readonly cookie: string;
   readonly reply: Reply;
@@ -110,7 +110,7 @@ export async function beginAt(
   world: SignOnWorld,
   issuer: FalseIssuer,
   path = '/api/auth/oidc/test',
-): Promise<BegunThere> {
+): Promise<StartedSignOn> {
   const reply = await world.call({ path, headers: PAGE });
   assert.equal(reply.status, 302, reply.body.toString());
   const address = new URL(String(reply.headers.location));
@@ -123,7 +123,7 @@ export async function beginAt(
 /** Comes back to the daemon. */
 export function comeBack(
   world: SignOnWorld,
-  { address, cookie }: Pick<BegunThere, 'address' | 'cookie'>,
+  { address, cookie }: Pick<StartedSignOn, 'address' | 'cookie'>,
   more: Readonly<Record<string, string>> = {},
   headers: Readonly<Record<string, string>> = PAGE,
 ): Promise<Reply> {

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
 import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts';
-import { ask } from '../../http/ask.ts';
-import type { RawReply } from '../../http/ask.ts';
+import { sendRaw } from '../../http/raw-client.ts';
+import type { RawReply } from '../../http/raw-client.ts';
 import { answerOf, resultOf } from '../../http/answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/api/mcp/tool-server.ts';
 import {
@@ -53,7 +53,7 @@ function post(
   signal?: AbortSignal,
 ): Promise<RawReply> {
   const body = typeof message === 'string' ? message : JSON.stringify(message);
-  return ask(server, {
+  return sendRaw(server, {
     method: 'POST',
     path: PATH,
     body,
@@ -111,7 +111,7 @@ function textOf({ result }: Message): unknown {
 
 test('GET is not allowed; nobody is let in where guests are not', async () => {
   const world = await startWorld({ env: OWNER });
-  const got = await ask(world.server, { path: PATH, headers: credential(OWNER_KEY) });
+  const got = await sendRaw(world.server, { path: PATH, headers: credential(OWNER_KEY) });
   assert.deepEqual([got.status, got.headers.allow], [405, 'POST, DELETE, OPTIONS']);
   assert.equal((await post(world, initialize())).status, 401);
   assert.equal((await post(world, initialize(), credential(OTHER_KEY))).status, 401);
@@ -131,7 +131,7 @@ test('a session: its id, its owner, its end', async () => {
   const nowhere = { 'mcp-session-id': '1', ...credential(OWNER_KEY) };
   assert.equal(codeOf(await post(world, ping, nowhere)), 'NOT_FOUND');
   const end = (headers: Record<string, string>) =>
-    ask(world.server, { method: 'DELETE', path: PATH, headers });
+    sendRaw(world.server, { method: 'DELETE', path: PATH, headers });
   assert.equal(codeOf(await end(withId)), 'INSUFFICIENT_PERMISSIONS');
   assert.equal(codeOf(await end({})), 'INVALID_REQUEST_BODY');
   assert.equal((await end({ ...withId, ...credential(OWNER_KEY) })).status, 204);
@@ -370,10 +370,10 @@ test('a search ends when it is cancelled, and when its client leaves', async () 
   assert.equal(endedCount, 1);
   const leaving = new AbortController();
   const headers = { 'mcp-session-id': client.session };
-  const left = post(world, call(2, 'grep', GREP), headers, leaving.signal);
+  const aborted = post(world, call(2, 'grep', GREP), headers, leaving.signal);
   await eventually(() => world.calls.length === 2);
   leaving.abort();
-  await assert.rejects(left);
+  await assert.rejects(aborted);
   await eventually(() => endedCount === 2);
   await eventually(() => world.server.searchCounts().running === 0);
   // Both ids are free again.

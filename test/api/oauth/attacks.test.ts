@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { REGISTER_PATH, REVOKE_PATH, TOKEN_PATH } from '../../../daemon/api/oauth/addresses.ts';
-import { ask } from '../../http/ask.ts';
+import { sendRaw } from '../../http/raw-client.ts';
 import { startAccounts } from '../../accounts/world.ts';
 import {
   requestedBy,
@@ -16,8 +16,8 @@ import {
   clientOf,
   codeFor,
   decide,
-  type Given,
-  givenBy,
+  type Tokens,
+  tokensIn,
   hashOf,
   type OAuthReply,
   post,
@@ -50,7 +50,7 @@ test('code injection: a stolen code is worth nothing without the verifier, nor t
   const thief = await clientOf(world);
   const code = await codeFor(world, cookie, clientId);
   const own = 'w'.repeat(43);
-  for (const [asking, more] of [
+  for (const [requester, more] of [
     [clientId, { code_verifier: own }],
     [clientId, { code_verifier: challengeOf(VERIFIER) }],
     [clientId, { code_verifier: '' }],
@@ -59,13 +59,13 @@ test('code injection: a stolen code is worth nothing without the verifier, nor t
     [thief, { code_verifier: own }],
     [clientId, { redirect_uri: 'https://evil.example/' }],
   ] as const) {
-    const [status] = refusalOf(await redeem(world, asking, code, more));
+    const [status] = refusalOf(await redeem(world, requester, code, more));
     assert.equal(status, 400, JSON.stringify(more));
   }
   // The victim's client, to which a thief gives a code of its own flow, shows the verifier of the victim's.
   const injected = await codeFor(world, cookie, clientId, { code_challenge: challengeOf(own) });
   assert.deepEqual(refusalOf(await redeem(world, clientId, injected)), BAD_GRANT);
-  givenBy(await redeem(world, clientId, code));
+  tokensIn(await redeem(world, clientId, code));
 });
 
 test('code replay: the second use ends all that the first gave', async () => {
@@ -77,11 +77,11 @@ test('code replay: the second use ends all that the first gave', async () => {
     { client_id: await clientOf(world) },
   ]) {
     const code = await codeFor(world, cookie, clientId);
-    const given = givenBy(await redeem(world, clientId, code));
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+    const tokens = tokensIn(await redeem(world, clientId, code));
+    assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
     assert.deepEqual(refusalOf(await redeem(world, clientId, code, more)), BAD_GRANT);
-    assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-    assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), BAD_GRANT);
+    assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
+    assert.deepEqual(refusalOf(await refresh(world, clientId, tokens.refresh)), BAD_GRANT);
   }
 });
 
@@ -96,7 +96,7 @@ test('code replay in a race: one at most is served, and keeps nothing', async ()
   }
 
   async function endedAll(replies: readonly OAuthReply[]): Promise<void> {
-    const served = replies.filter(({ status }) => status === 200).map(givenBy);
+    const served = replies.filter(({ status }) => status === 200).map(tokensIn);
     assert.ok(served.length <= 1, String(served.length));
     for (const reply of replies.filter(({ status }) => status !== 200))
       assert.deepEqual(refusalOf(reply), BAD_GRANT);
@@ -160,7 +160,7 @@ test('redirect confusion on loopback: the port alone may differ', async () => {
     // And the one that was used holds, not another one that would have done.
     const other = { redirect_uri: 'http://127.0.0.1:6/cb' };
     assert.deepEqual(refusalOf(await redeem(world, clientId, code, other)), BAD_GRANT);
-    givenBy(await redeem(world, clientId, code, { redirect_uri: uri }));
+    tokensIn(await redeem(world, clientId, code, { redirect_uri: uri }));
   }
   for (const uri of [
     'http://127.0.0.1:5@evil.example/cb',
@@ -197,19 +197,19 @@ test('PKCE downgrade: no challenge, another method, no verifier', async () => {
   const code = await codeFor(world, cookie, clientId);
   const none = await redeem(world, clientId, code, { code_verifier: undefined });
   assert.deepEqual(refusalOf(none), [400, 'invalid_request']);
-  givenBy(await redeem(world, clientId, code));
+  tokensIn(await redeem(world, clientId, code));
 });
 
 test('a token for the tool server is worth nothing elsewhere, and cannot become more', async () => {
   const { world, cookie, clientId } = await start();
   const { url } = world.server;
   const resource = `${url}/api/mcp`;
-  const given = await tokensFor(world, cookie, clientId, { resource });
-  assert.equal((await beginTools(world, `Bearer ${given.access}`)).status, 200);
+  const tokens = await tokensFor(world, cookie, clientId, { resource });
+  assert.equal((await beginTools(world, `Bearer ${tokens.access}`)).status, 200);
   for (const path of ['/api/repos', '/api/mcp/../repos', '/api/user/usage'])
-    assert.notEqual(await statusWith(world, `Bearer ${given.access}`, path), 200, path);
+    assert.notEqual(await statusWith(world, `Bearer ${tokens.access}`, path), 200, path);
   for (const wider of [url, `${url}/`]) {
-    const reply = await refresh(world, clientId, given.refresh, { resource: wider });
+    const reply = await refresh(world, clientId, tokens.refresh, { resource: wider });
     assert.deepEqual(refusalOf(reply), [400, 'invalid_target']);
   }
   const code = await codeFor(world, cookie, clientId, { resource });
@@ -218,10 +218,10 @@ test('a token for the tool server is worth nothing elsewhere, and cannot become 
   // A token for all may be asked for less, for this time.
   const whole = await tokensFor(world, cookie, clientId, { resource: `${url}/` });
   assert.equal(await statusWith(world, `Bearer ${whole.access}`), 200);
-  const narrow = givenBy(await refresh(world, clientId, whole.refresh, { resource }));
+  const narrow = tokensIn(await refresh(world, clientId, whole.refresh, { resource }));
   assert.equal(await statusWith(world, `Bearer ${narrow.access}`), 401);
   assert.equal((await beginTools(world, `Bearer ${narrow.access}`)).status, 200);
-  const again = givenBy(await refresh(world, clientId, narrow.refresh));
+  const again = tokensIn(await refresh(world, clientId, narrow.refresh));
   assert.equal(await statusWith(world, `Bearer ${again.access}`), 200);
   for (const other of ['https://other.example/api/mcp', `${url}/api`, `${url}.evil.example`, 'x'])
     assert.deepEqual(
@@ -234,14 +234,14 @@ test('refresh replay: an old token ends all of its family, and no other', async 
   const { world, cookie, clientId } = await start();
   const kept = await tokensFor(world, cookie, clientId);
   const first = await tokensFor(world, cookie, clientId);
-  const second = givenBy(await refresh(world, clientId, first.refresh));
-  const third = givenBy(await refresh(world, clientId, second.refresh));
+  const second = tokensIn(await refresh(world, clientId, first.refresh));
+  const third = tokensIn(await refresh(world, clientId, second.refresh));
   assert.deepEqual(refusalOf(await refresh(world, clientId, first.refresh)), BAD_GRANT);
   for (const { access } of [first, second, third])
     assert.equal(await statusWith(world, `Bearer ${access}`), 401);
   assert.deepEqual(refusalOf(await refresh(world, clientId, third.refresh)), BAD_GRANT);
   assert.equal(await statusWith(world, `Bearer ${kept.access}`), 200);
-  givenBy(await refresh(world, clientId, kept.refresh));
+  tokensIn(await refresh(world, clientId, kept.refresh));
 });
 
 test('refresh replay in a race: one at most is served, and the family ends', async () => {
@@ -251,7 +251,7 @@ test('refresh replay in a race: one at most is served, and the family ends', asy
     const replies = await Promise.all(
       Array.from({ length: 8 }, () => refresh(world, clientId, token)),
     );
-    const served: Given[] = replies.filter(({ status }) => status === 200).map(givenBy);
+    const served: Tokens[] = replies.filter(({ status }) => status === 200).map(tokensIn);
     assert.ok(served.length <= 1, String(served.length));
     for (const one of served) {
       assert.equal(await statusWith(world, `Bearer ${one.access}`), 401);
@@ -262,12 +262,12 @@ test('refresh replay in a race: one at most is served, and the family ends', asy
 
 test('a refresh token is worth nothing to another client, and stays good', async () => {
   const { world, cookie, clientId } = await start();
-  const given = await tokensFor(world, cookie, clientId);
+  const tokens = await tokensFor(world, cookie, clientId);
   const thief = await clientOf(world);
-  assert.deepEqual(refusalOf(await refresh(world, thief, given.refresh)), BAD_GRANT);
-  const forged = given.refresh.replace(/.{4}$/, '0000');
-  assert.equal(await statusWith(world, `Bearer ${given.refresh}`), 401);
-  givenBy(await refresh(world, clientId, given.refresh));
+  assert.deepEqual(refusalOf(await refresh(world, thief, tokens.refresh)), BAD_GRANT);
+  const forged = tokens.refresh.replace(/.{4}$/, '0000');
+  assert.equal(await statusWith(world, `Bearer ${tokens.refresh}`), 401);
+  tokensIn(await refresh(world, clientId, tokens.refresh));
   assert.deepEqual(refusalOf(await refresh(world, clientId, forged)), BAD_GRANT);
 });
 
@@ -279,13 +279,13 @@ test('DPoP: a bound token is good with a fresh proof of its key alone', async ()
   const token = { htm: 'POST', htu: url + TOKEN_PATH };
   const code = await codeFor(world, cookie, clientId);
   const reply = await redeem(world, clientId, code, {}, { dpop: await key.proof(token) });
-  const given = givenBy(reply);
-  assert.equal(given.type, 'DPoP');
-  const about = { htm: 'GET', htu: `${url}/api/repos`, ath: hashOf(given.access) };
+  const tokens = tokensIn(reply);
+  assert.equal(tokens.type, 'DPoP');
+  const about = { htm: 'GET', htu: `${url}/api/repos`, ath: hashOf(tokens.access) };
   const status = (dpop?: string, scheme = 'DPoP') =>
     statusWith(
       world,
-      `${scheme} ${given.access}`,
+      `${scheme} ${tokens.access}`,
       '/api/repos?page=1',
       dpop === undefined ? {} : { dpop },
     );
@@ -322,11 +322,11 @@ test('DPoP: a bound token is good with a fresh proof of its key alone', async ()
   assert.equal(await status(`${one}, ${two}`), 401, 'two proofs');
   for (const skew of [-59, 59])
     assert.equal(await status(await key.proof({ ...about, iat: iat + skew })), 200, String(skew));
-  const named = await key.proof({ ...about, htu: `${url}/api/repos?page=2#x` });
-  assert.equal(await status(named), 200, 'the query does not matter');
-  const tools = { htm: 'POST', htu: `${url}/api/mcp`, ath: hashOf(given.access) };
-  const begun = await beginTools(world, `DPoP ${given.access}`, { dpop: await key.proof(tools) });
-  assert.equal(begun.status, 200);
+  const withQuery = await key.proof({ ...about, htu: `${url}/api/repos?page=2#x` });
+  assert.equal(await status(withQuery), 200, 'the query does not matter');
+  const tools = { htm: 'POST', htu: `${url}/api/mcp`, ath: hashOf(tokens.access) };
+  const opened = await beginTools(world, `DPoP ${tokens.access}`, { dpop: await key.proof(tools) });
+  assert.equal(opened.status, 200);
   // A bearer token stays one.
   const bearer = await tokensFor(world, cookie, clientId);
   const proof = await key.proof({ ...about, ath: hashOf(bearer.access) });
@@ -342,21 +342,21 @@ test('DPoP: proofs used at once are used once, and an id is remembered as long a
   const key = await provingKey(() => world.clock.nowMs);
   const proof = await key.proof({ htm: 'POST', htu: url + TOKEN_PATH });
   const code = await codeFor(world, cookie, clientId);
-  const given = givenBy(await redeem(world, clientId, code, {}, { dpop: proof }));
-  const about = { htm: 'GET', htu: `${url}/api/repos`, ath: hashOf(given.access) };
+  const tokens = tokensIn(await redeem(world, clientId, code, {}, { dpop: proof }));
+  const about = { htm: 'GET', htu: `${url}/api/repos`, ath: hashOf(tokens.access) };
   const status = (dpop: string) =>
-    statusWith(world, `DPoP ${given.access}`, '/api/repos', { dpop });
+    statusWith(world, `DPoP ${tokens.access}`, '/api/repos', { dpop });
   const raced = await key.proof(about);
   const statuses = await Promise.all(Array.from({ length: 8 }, () => status(raced)));
   assert.deepEqual(
     statuses.filter((one) => one === 200),
     [200],
   );
-  const begun = Math.floor(world.clock.nowMs / 1000);
-  const ahead = await key.proof({ ...about, iat: begun + 60 });
+  const startSeconds = Math.floor(world.clock.nowMs / 1000);
+  const ahead = await key.proof({ ...about, iat: startSeconds + 60 });
   assert.equal(await status(ahead), 200);
   for (const seconds of [1, 60, 119, 120]) {
-    world.clock.nowMs = (begun + seconds) * 1000;
+    world.clock.nowMs = (startSeconds + seconds) * 1000;
     assert.equal(await status(ahead), 401, `${seconds} s later`);
   }
 });
@@ -385,13 +385,13 @@ test('DPoP: token requests; refresh tokens are bound to the key', async () => {
       400,
       'invalid_dpop_proof',
     ]);
-  const first = givenBy(await redeem(world, clientId, code, {}, { dpop: used }));
+  const first = tokensIn(await redeem(world, clientId, code, {}, { dpop: used }));
   const again = { dpop: await key.proof(about) };
   for (const headers of [{}, { dpop: used }, { dpop: await thief.proof(about) }]) {
     const reply = await refresh(world, clientId, first.refresh, {}, headers);
     assert.deepEqual(refusalOf(reply), [400, 'invalid_dpop_proof']);
   }
-  const second = givenBy(await refresh(world, clientId, first.refresh, {}, again));
+  const second = tokensIn(await refresh(world, clientId, first.refresh, {}, again));
   assert.equal(second.type, 'DPoP');
   assert.deepEqual(refusalOf(await refresh(world, clientId, first.refresh, {}, {})), BAD_GRANT);
 });
@@ -419,7 +419,7 @@ test('consent cannot be forged: another origin, no origin, a form, a request of 
   const path = `/api/ee/oauth/request/${id}`;
   const body = JSON.stringify({ decision: 'allow' });
   const decideAs = async (headers: Record<string, string>) => {
-    const reply = await ask(world.server, { method: 'POST', path, body, headers });
+    const reply = await sendRaw(world.server, { method: 'POST', path, body, headers });
     return [
       reply.status,
       (JSON.parse(reply.body.toString()) as Record<string, unknown>)['errorCode'],
@@ -437,7 +437,7 @@ test('consent cannot be forged: another origin, no origin, a form, a request of 
   // What an attacker has asked for as itself is no request of the victim's.
   const attacker = await world.signIn('owner@example.com');
   const theirs = await requestOf(world, attacker, clientId);
-  const lured = await world.ask('POST', `/api/ee/oauth/request/${theirs}`, cookie, {
+  const lured = await world.send('POST', `/api/ee/oauth/request/${theirs}`, cookie, {
     decision: 'allow',
   });
   assert.equal(lured.code, 'NOT_FOUND');
@@ -453,7 +453,7 @@ test('pages of other origins neither register clients nor use tokens', async () 
   const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
   const body = JSON.stringify({ client_name: 'x', redirect_uris: [REDIRECT] });
   for (const path of ['/register', REGISTER_PATH, REVOKE_PATH]) {
-    const reply = await ask(world.server, { method: 'POST', path, body, headers });
+    const reply = await sendRaw(world.server, { method: 'POST', path, body, headers });
     assert.equal(reply.status, 403, path);
   }
   const reply = await refresh(world, clientId, 'x', {}, { origin: world.origin() });
@@ -465,7 +465,7 @@ test('registration abuse: bytes, counts, and how often from one address and in a
   const from = async (address: string, more: object = {}) => {
     const body = JSON.stringify({ client_name: 'Tool', redirect_uris: [REDIRECT], ...more });
     const headers = { 'x-forwarded-for': address };
-    const reply = await ask(world.server, { method: 'POST', path: '/register', body, headers });
+    const reply = await sendRaw(world.server, { method: 'POST', path: '/register', body, headers });
     return { ...reply, json: JSON.parse(reply.body.toString()) as Record<string, unknown> };
   };
   const many = Array.from({ length: 11 }, (_, index) => `https://c.example/${index}`);
@@ -509,16 +509,16 @@ test('what an address sends without end stops nobody behind it who is known', as
   for (let i = 0; i < 300; i++) await refresh(world, clientId, junk);
   assert.equal((await refresh(world, clientId, junk)).status, 429);
   assert.equal((await register(world)).status, 429);
-  const { refresh: next } = givenBy(await refresh(world, clientId, mine.refresh));
+  const { refresh: next } = tokensIn(await refresh(world, clientId, mine.refresh));
   assert.equal((await browse(world, requestedBy(clientId), cookie)).status, 303);
   // A known user is counted, too, and stops nobody else.
   const wrong = { resource: 'https://evil.example/' };
   for (let i = 0; i < 300; i++) await refresh(world, clientId, next, wrong);
   assert.equal((await refresh(world, clientId, next)).status, 429);
-  const { refresh: last } = givenBy(await refresh(world, clientId, theirs.refresh));
+  const { refresh: last } = tokensIn(await refresh(world, clientId, theirs.refresh));
   assert.equal((await post(world, REVOKE_PATH, { token: last })).status, 200);
   world.clock.nowMs += 60_000;
-  givenBy(await refresh(world, clientId, next));
+  tokensIn(await refresh(world, clientId, next));
 });
 
 test('requests without end from one address are refused', async () => {
@@ -544,11 +544,11 @@ test('parameters that are there twice, or without end, are refused', async () =>
     `${fields}&code=${code}&${'x=&'.repeat(6000)}`,
     JSON.stringify({ grant_type: 'authorization_code', client_id: clientId, code }),
   ]) {
-    const reply = await ask(world.server, { method: 'POST', path: TOKEN_PATH, body });
+    const reply = await sendRaw(world.server, { method: 'POST', path: TOKEN_PATH, body });
     const json = JSON.parse(reply.body.toString()) as Record<string, unknown>;
     assert.deepEqual(refusalOf({ ...reply, json }), [400, 'invalid_request'], body.slice(0, 200));
   }
-  givenBy(await redeem(world, clientId, code));
+  tokensIn(await redeem(world, clientId, code));
 });
 
 /** The key in the head of a proof. */

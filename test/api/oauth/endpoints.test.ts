@@ -10,7 +10,7 @@ import {
   SERVER_PATH,
   TOKEN_PATH,
 } from '../../../daemon/api/oauth/addresses.ts';
-import { ask } from '../../http/ask.ts';
+import { sendRaw } from '../../http/raw-client.ts';
 import { DAY_MS } from '../../accounts/licences.ts';
 import { type AccountsWorld, startAccounts } from '../../accounts/world.ts';
 import {
@@ -20,7 +20,7 @@ import {
   clientOf,
   codeFor,
   decide,
-  givenBy,
+  tokensIn,
   post,
   redeem,
   REDIRECT,
@@ -97,7 +97,7 @@ test('whoever is nobody is told by the tool server where tokens are to be had', 
   const nobody = await beginTools(world);
   assert.equal(nobody.status, 401);
   assert.equal(nobody.headers['www-authenticate'], `Bearer ${where}, DPoP ${where}, algs="ES256"`);
-  const elsewhere = await ask(world.server, { path: '/api/repos' });
+  const elsewhere = await sendRaw(world.server, { path: '/api/repos' });
   assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
 });
 
@@ -142,7 +142,7 @@ test('registration: what is kept and what is told', async () => {
 test('a user lets a client in; the token is a credential of the user', async () => {
   const { world, cookie, clientId } = await letIn();
   const id = await requestOf(world, cookie, clientId);
-  const displayed = await world.ask('GET', `/api/ee/oauth/request/${id}`, cookie);
+  const displayed = await world.send('GET', `/api/ee/oauth/request/${id}`, cookie);
   assert.deepEqual(displayed.json(), {
     clientName: 'Tool',
     redirectHost: '127.0.0.1:33418',
@@ -154,14 +154,14 @@ test('a user lets a client in; the token is a credential of the user', async () 
   assert.equal(back.origin + back.pathname, REDIRECT);
   assert.equal(back.searchParams.get('state'), 'some state');
   assert.equal(back.searchParams.get('iss'), world.server.url);
-  const given = givenBy(await redeem(world, clientId, back.searchParams.get('code') ?? ''));
-  assert.deepEqual([given.type, given.seconds], ['Bearer', 3600]);
-  assert.equal(await statusWith(world, `bearer ${given.access}`), 200);
-  assert.equal((await beginTools(world, `Bearer ${given.access}`)).status, 200);
-  const who = await world.ask('GET', '/api/user', given.access);
+  const tokens = tokensIn(await redeem(world, clientId, back.searchParams.get('code') ?? ''));
+  assert.deepEqual([tokens.type, tokens.seconds], ['Bearer', 3600]);
+  assert.equal(await statusWith(world, `bearer ${tokens.access}`), 200);
+  assert.equal((await beginTools(world, `Bearer ${tokens.access}`)).status, 200);
+  const who = await world.send('GET', '/api/user', tokens.access);
   assert.equal(who.json()['source'], 'oauth');
   // It is a program: its requests count.
-  const counted = await world.ask('GET', '/api/repos', given.access);
+  const counted = await world.send('GET', '/api/repos', tokens.access);
   assert.equal(counted.headers['x-ratelimit-limit'], '10000');
 });
 
@@ -171,22 +171,22 @@ test('a user says no; a request is answered once, in time, and by its user alone
   const id = await requestOf(world, cookie, clientId);
   const path = `/api/ee/oauth/request/${id}`;
   const allow = { decision: 'allow' };
-  assert.equal((await world.ask('GET', path, other)).code, 'NOT_FOUND');
-  assert.equal((await world.ask('POST', path, other, allow)).code, 'NOT_FOUND');
-  assert.equal((await world.ask('POST', path, cookie, {})).code, 'INVALID_REQUEST_BODY');
+  assert.equal((await world.send('GET', path, other)).code, 'NOT_FOUND');
+  assert.equal((await world.send('POST', path, other, allow)).code, 'NOT_FOUND');
+  assert.equal((await world.send('POST', path, cookie, {})).code, 'INVALID_REQUEST_BODY');
   const back = await decide(world, cookie, id, 'deny');
   assert.deepEqual(Object.fromEntries(back.searchParams), {
     error: 'access_denied',
     state: 'some state',
     iss: world.server.url,
   });
-  assert.equal((await world.ask('POST', path, cookie, allow)).code, 'NOT_FOUND');
+  assert.equal((await world.send('POST', path, cookie, allow)).code, 'NOT_FOUND');
   const late = await requestOf(world, cookie, clientId);
   world.clock.nowMs += 600_000;
   const latePath = `/api/ee/oauth/request/${late}`;
-  assert.equal((await world.ask('GET', latePath, cookie)).code, 'NOT_FOUND');
-  assert.equal((await world.ask('POST', latePath, cookie, allow)).code, 'NOT_FOUND');
-  const gone = await world.ask('GET', `/api/ee/oauth/request/${'f'.repeat(64)}`, cookie);
+  assert.equal((await world.send('GET', latePath, cookie)).code, 'NOT_FOUND');
+  assert.equal((await world.send('POST', latePath, cookie, allow)).code, 'NOT_FOUND');
+  const gone = await world.send('GET', `/api/ee/oauth/request/${'f'.repeat(64)}`, cookie);
   assert.equal(gone.code, 'NOT_FOUND');
 });
 
@@ -208,14 +208,14 @@ test('lives: a code 600 s, an access token 3600 s, a refresh token 90 days from 
   const code = await codeFor(world, cookie, clientId);
   const lateCode = await codeFor(world, cookie, clientId);
   world.clock.nowMs = start + 599_999;
-  const given = givenBy(await redeem(world, clientId, code));
+  const tokens = tokensIn(await redeem(world, clientId, code));
   const issued = world.clock.nowMs;
   world.clock.nowMs = start + 600_000;
   assert.deepEqual(refusalOf(await redeem(world, clientId, lateCode)), [400, 'invalid_grant']);
   world.clock.nowMs = issued + 3_599_999;
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
   world.clock.nowMs = issued + 3_600_000;
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
   const { oauthConsents } = world.control.store;
   const [consent] = await oauthConsents.list(world.member.id, issued + 90 * DAY_MS - 1);
   assert.equal(consent?.usedAt, issued);
@@ -232,9 +232,9 @@ test('lives are those of the settings', async () => {
   world.clock.nowMs += 1;
   assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
   world.clock.nowMs += 3_999;
-  const second = givenBy(await refresh(world, clientId, first.refresh));
+  const second = tokensIn(await refresh(world, clientId, first.refresh));
   world.clock.nowMs += 10_999;
-  const third = givenBy(await refresh(world, clientId, second.refresh));
+  const third = tokensIn(await refresh(world, clientId, second.refresh));
   world.clock.nowMs += 11_000;
   assert.deepEqual(refusalOf(await refresh(world, clientId, third.refresh)), [
     400,
@@ -249,7 +249,7 @@ test('refresh: new tokens, the old refresh token is replaced', async () => {
   const { world, cookie, clientId } = await letIn();
   const first = await tokensFor(world, cookie, clientId);
   world.clock.nowMs += 1000;
-  const second = givenBy(await refresh(world, clientId, first.refresh));
+  const second = tokensIn(await refresh(world, clientId, first.refresh));
   assert.notEqual(second.access, first.access);
   assert.notEqual(second.refresh, first.refresh);
   // A request that was sent with the old access token is not refused.
@@ -258,7 +258,7 @@ test('refresh: new tokens, the old refresh token is replaced', async () => {
   let last = second;
   for (let i = 0; i < 6; i++) {
     world.clock.nowMs += 1000;
-    last = givenBy(await refresh(world, clientId, last.refresh));
+    last = tokensIn(await refresh(world, clientId, last.refresh));
   }
   // Of many the newest are good.
   assert.equal(await statusWith(world, `Bearer ${last.access}`), 200);
@@ -296,12 +296,12 @@ test('what is missing or wrong in a token request, by its name', async () => {
       JSON.stringify(more),
     );
   // None of that has used the code up.
-  givenBy(await redeem(world, clientId, code, { redirect_uri: undefined }));
+  tokensIn(await redeem(world, clientId, code, { redirect_uri: undefined }));
 });
 
 test('revocation: an access token alone, a refresh token with all; whatever else is 200 too', async () => {
   const { world, cookie, clientId } = await letIn();
-  const given = await tokensFor(world, cookie, clientId);
+  const tokens = await tokensFor(world, cookie, clientId);
   const other = await clientOf(world);
   for (const fields of [
     {},
@@ -309,15 +309,15 @@ test('revocation: an access token alone, a refresh token with all; whatever else
     { token: `svoa_${'0'.repeat(64)}` },
     { token: `svor_${'0'.repeat(64)}` },
     { token: world.ownerKey },
-    { token: given.refresh, client_id: other },
-    { token: given.access, client_id: other },
+    { token: tokens.refresh, client_id: other },
+    { token: tokens.access, client_id: other },
   ])
     assert.equal((await post(world, REVOKE_PATH, fields)).status, 200);
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
   assert.equal(await statusWith(world, `Bearer ${world.ownerKey}`), 200);
-  await post(world, REVOKE_PATH, { token: given.access });
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-  const next = givenBy(await refresh(world, clientId, given.refresh));
+  await post(world, REVOKE_PATH, { token: tokens.access });
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
+  const next = tokensIn(await refresh(world, clientId, tokens.refresh));
   await post(world, REVOKE_PATH, { token: next.refresh, client_id: clientId });
   assert.equal(await statusWith(world, `Bearer ${next.access}`), 401);
   assert.deepEqual(refusalOf(await refresh(world, clientId, next.refresh)), [400, 'invalid_grant']);
@@ -325,9 +325,9 @@ test('revocation: an access token alone, a refresh token with all; whatever else
 
 test('a user sees what it lets in, and ends it', async () => {
   const { world, cookie, clientId } = await letIn();
-  const given = await tokensFor(world, cookie, clientId);
+  const tokens = await tokensFor(world, cookie, clientId);
   const unused = await codeFor(world, cookie, clientId);
-  const listed = await world.ask('GET', '/api/user/applications', cookie);
+  const listed = await world.send('GET', '/api/user/applications', cookie);
   const [one, ...none] = JSON.parse(listed.body.toString()) as Record<string, unknown>[];
   assert.deepEqual(none, []);
   const { id, ...rest } = one!;
@@ -341,21 +341,21 @@ test('a user sees what it lets in, and ends it', async () => {
   });
   const other = await world.signIn('owner@example.com');
   const path = `/api/user/applications/${String(id)}`;
-  assert.equal((await world.ask('DELETE', path, other)).code, 'NOT_FOUND');
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-  assert.equal((await world.ask('DELETE', path, cookie)).status, 204);
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-  assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
+  assert.equal((await world.send('DELETE', path, other)).code, 'NOT_FOUND');
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
+  assert.equal((await world.send('DELETE', path, cookie)).status, 204);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, tokens.refresh)), [
     400,
     'invalid_grant',
   ]);
-  assert.equal((await world.ask('DELETE', path, cookie)).code, 'NOT_FOUND');
-  givenBy(await redeem(world, clientId, unused));
+  assert.equal((await world.send('DELETE', path, cookie)).code, 'NOT_FOUND');
+  tokensIn(await redeem(world, clientId, unused));
 });
 
 test('without the entitlement: no documents, 403 elsewhere, tokens are refused until it is back', async () => {
   const { world, cookie, clientId } = await letIn();
-  const given = await tokensFor(world, cookie, clientId);
+  const tokens = await tokensFor(world, cookie, clientId);
   const id = await requestOf(world, cookie, clientId);
   // The licence of these tests ends after 30 days.
   world.clock.nowMs += 31 * DAY_MS;
@@ -377,21 +377,21 @@ test('without the entitlement: no documents, 403 elsewhere, tokens are refused u
   }
   const nobody = await beginTools(world);
   assert.deepEqual([nobody.status, nobody.headers['www-authenticate']], [401, undefined]);
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
   world.clock.nowMs -= 31 * DAY_MS;
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
 });
 
 test('tokens end with the suspension of their user, and do not come back; and with the user', async () => {
   const { world, cookie, clientId } = await letIn();
   const { members } = world.control.accounts;
-  const given = await tokensFor(world, cookie, clientId);
+  const tokens = await tokensFor(world, cookie, clientId);
   const code = await codeFor(world, cookie, clientId);
   await members.change(undefined, world.member.id, { suspended: true });
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
   await members.change(undefined, world.member.id, { suspended: false });
-  assert.equal(await statusWith(world, `Bearer ${given.access}`), 401);
-  assert.deepEqual(refusalOf(await refresh(world, clientId, given.refresh)), [
+  assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 401);
+  assert.deepEqual(refusalOf(await refresh(world, clientId, tokens.refresh)), [
     400,
     'invalid_grant',
   ]);
@@ -409,9 +409,9 @@ test('tokens end with the suspension of their user, and do not come back; and wi
 test('the audit names clients and users; neither it, the log nor the store has a secret', async () => {
   const { world, cookie, clientId } = await letIn();
   const code = await codeFor(world, cookie, clientId);
-  const given = givenBy(await redeem(world, clientId, code));
-  const next = givenBy(await refresh(world, clientId, given.refresh));
-  await refresh(world, clientId, given.refresh);
+  const tokens = tokensIn(await redeem(world, clientId, code));
+  const next = tokensIn(await refresh(world, clientId, tokens.refresh));
+  await refresh(world, clientId, tokens.refresh);
   const [registered] = await auditOf(world, 'oauth.client_registered');
   assert.deepEqual([registered?.actorId, registered?.targetId], ['anonymous', clientId]);
   const issued = await auditOf(world, 'oauth.token_issued');
@@ -436,7 +436,7 @@ test('the audit names clients and users; neither it, the log nor the store has a
   const parts: unknown[] = [];
   for await (const part of world.control.store.dump()) parts.push(part);
   const reported = JSON.stringify([rows, world.lines, parts]);
-  for (const secret of [code, given.access, given.refresh, next.access, next.refresh])
+  for (const secret of [code, tokens.access, tokens.refresh, next.access, next.refresh])
     assert.ok(!reported.includes(secret.replace(/^svo._/, '')));
   assert.ok(reported.includes('a refresh token was used twice'));
 });

@@ -6,8 +6,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { REGISTER_PATH, TOKEN_PATH } from '../../../daemon/api/oauth/addresses.ts';
-import { ask } from '../../http/ask.ts';
-import type { RawReply } from '../../http/ask.ts';
+import { sendRaw } from '../../http/raw-client.ts';
+import type { RawReply } from '../../http/raw-client.ts';
 import type { AccountsWorld } from '../../accounts/world.ts';
 
 export const REDIRECT = 'http://127.0.0.1:33418/callback';
@@ -43,7 +43,7 @@ export async function register(
   path = REGISTER_PATH,
 ): Promise<OAuthReply> {
   const body = JSON.stringify({ client_name: 'Tool', redirect_uris: [REDIRECT], ...more });
-  return parsed(await ask(world.server, { method: 'POST', path, body }));
+  return parsed(await sendRaw(world.server, { method: 'POST', path, body }));
 }
 
 export async function clientOf(world: AccountsWorld, more: object = {}): Promise<string> {
@@ -74,7 +74,7 @@ export async function browse(
   headers: Headers = {},
 ): Promise<OAuthReply> {
   const own: Headers = cookie === undefined ? {} : { cookie };
-  return parsed(await ask(world.server, { path, headers: { ...own, ...headers } }));
+  return parsed(await sendRaw(world.server, { path, headers: { ...own, ...headers } }));
 }
 
 /** Id of the request that a user is shown. */
@@ -97,7 +97,7 @@ export async function decide(
   id: string,
   decision: string,
 ): Promise<URL> {
-  const reply = await world.ask('POST', `/api/ee/oauth/request/${id}`, cookie, { decision });
+  const reply = await world.send('POST', `/api/ee/oauth/request/${id}`, cookie, { decision });
   assert.equal(reply.status, 200, reply.body.toString());
   return new URL(String(reply.json()['redirectTo']));
 }
@@ -123,7 +123,7 @@ export async function post(
   const body = encoded(fields);
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   return parsed(
-    await ask(world.server, { method: 'POST', path, body, headers: { ...type, ...headers } }),
+    await sendRaw(world.server, { method: 'POST', path, body, headers: { ...type, ...headers } }),
   );
 }
 
@@ -161,14 +161,14 @@ export function refresh(
   return post(world, TOKEN_PATH, fields, headers);
 }
 
-export interface Given {
+export interface Tokens {
   readonly access: string;
   readonly refresh: string;
   readonly type: unknown;
   readonly seconds: unknown;
 }
 
-export function givenBy(reply: OAuthReply): Given {
+export function tokensIn(reply: OAuthReply): Tokens {
   assert.equal(reply.status, 200, reply.body.toString());
   const { access_token: access, refresh_token: refresh, token_type: type, ...rest } = reply.json;
   assert.match(String(access), /^svoa_[0-9a-f]{64}$/);
@@ -182,8 +182,8 @@ export async function tokensFor(
   cookie: string,
   clientId: string,
   more: Fields = {},
-): Promise<Given> {
-  return givenBy(await redeem(world, clientId, await codeFor(world, cookie, clientId, more)));
+): Promise<Tokens> {
+  return tokensIn(await redeem(world, clientId, await codeFor(world, cookie, clientId, more)));
 }
 
 /** Status of a request to the API with a token. */
@@ -193,7 +193,7 @@ export async function statusWith(
   path = '/api/repos',
   headers: Headers = {},
 ): Promise<number> {
-  return (await ask(world.server, { path, headers: { authorization, ...headers } })).status;
+  return (await sendRaw(world.server, { path, headers: { authorization, ...headers } })).status;
 }
 
 /** The error of a refusal, which must have the form of API.md 16.4. */
@@ -255,7 +255,7 @@ export async function beginTools(
   headers: Headers = {},
 ): Promise<RawReply> {
   const own: Headers = authorization === undefined ? {} : { authorization };
-  return await ask(world.server, {
+  return await sendRaw(world.server, {
     method: 'POST',
     path: '/api/mcp',
     body: JSON.stringify(INITIALIZE),

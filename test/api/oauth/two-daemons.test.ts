@@ -18,8 +18,8 @@ import { closeWorlds, startWorld } from '../../http/harness.ts';
 import {
   clientOf,
   codeFor,
-  type Given,
-  givenBy,
+  type Tokens,
+  tokensIn,
   type OAuthReply,
   post,
   redeem,
@@ -63,7 +63,7 @@ describe('OAuth of two daemons', { skip: POSTGRES_MISSING ?? false }, () => {
   }
 
   async function endAll(replies: readonly OAuthReply[]): Promise<void> {
-    const served: Given[] = replies.filter(({ status }) => status === 200).map(givenBy);
+    const served: Tokens[] = replies.filter(({ status }) => status === 200).map(tokensIn);
     assert.ok(served.length <= 1, String(served.length));
     for (const { access, refresh: token } of served)
       for (const world of [one, two]) {
@@ -78,23 +78,23 @@ describe('OAuth of two daemons', { skip: POSTGRES_MISSING ?? false }, () => {
       const code = await codeFor(one, cookie, clientId);
       await endAll(await atOnce((world) => redeem(world, clientId, code)));
       const next = await codeFor(one, cookie, clientId);
-      const given = givenBy(await redeem(two, clientId, next));
-      await endAll(await atOnce((world) => refresh(world, clientId, given.refresh)));
+      const tokens = tokensIn(await redeem(two, clientId, next));
+      await endAll(await atOnce((world) => refresh(world, clientId, tokens.refresh)));
     }
   });
 
   test('what ends at one is refused by the other, which knew it', async () => {
-    const given = givenBy(await redeem(one, clientId, await codeFor(one, cookie, clientId)));
+    const tokens = tokensIn(await redeem(one, clientId, await codeFor(one, cookie, clientId)));
     for (const world of [one, two])
-      assert.equal(await statusWith(world, `Bearer ${given.access}`), 200);
-    await post(one, REVOKE_PATH, { token: given.access });
+      assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
+    await post(one, REVOKE_PATH, { token: tokens.access });
     const refused = async (): Promise<boolean> =>
-      (await statusWith(two, `Bearer ${given.access}`)) === 401;
+      (await statusWith(two, `Bearer ${tokens.access}`)) === 401;
     // Word of it comes by the database.
     for (let tries = 0; !(await refused()); tries++) {
       assert.ok(tries < 250);
       await pause(20);
     }
-    assert.equal(await statusWith(one, `Bearer ${given.access}`), 401);
+    assert.equal(await statusWith(one, `Bearer ${tokens.access}`), 401);
   });
 });

@@ -18,8 +18,8 @@ async function check(bytes: Buffer): Promise<void> {
   assert.equal(lazy.byteLength, expected.length);
   assert.ok(Buffer.from(allBytes(lazy)).equals(expected));
   for (const offset of [0, 5, lazy.byteLength - 1, lazy.byteLength >>> 1]) {
-    const piece = Buffer.from(lazy.from(offset));
-    assert.ok(piece.length > 0 && piece.equals(expected.subarray(offset, offset + piece.length)));
+    const chunk = Buffer.from(lazy.from(offset));
+    assert.ok(chunk.length > 0 && chunk.equals(expected.subarray(offset, offset + chunk.length)));
   }
 }
 
@@ -29,7 +29,7 @@ test('sizes around the windows', async () => {
 });
 
 test('characters and bad bytes around the end of a window', async () => {
-  const pieces = ['é', '日', '\u{1F600}', '\uFEFF', '"\\\0\u2028'].map((text) => Buffer.from(text));
+  const chunks = ['é', '日', '\u{1F600}', '\uFEFF', '"\\\0\u2028'].map((text) => Buffer.from(text));
   const bad = [
     '\xff',
     '\xc3',
@@ -41,10 +41,10 @@ test('characters and bad bytes around the end of a window', async () => {
     '\xe6\xbc',
     '\xf0\x9f\x98\xe6\xbc',
   ];
-  pieces.push(...bad.map((text) => Buffer.from(text, 'latin1')));
-  for (const piece of pieces) {
+  chunks.push(...bad.map((text) => Buffer.from(text, 'latin1')));
+  for (const chunk of chunks) {
     for (let before = WINDOW_SIZE - 6; before <= WINDOW_SIZE + 1; before++)
-      await check(Buffer.concat([Buffer.alloc(before, 'x'), piece, Buffer.from('tail')]));
+      await check(Buffer.concat([Buffer.alloc(before, 'x'), chunk, Buffer.from('tail')]));
   }
 });
 

@@ -51,13 +51,13 @@ function says(text: string, headers: Record<string, string> = {}): Answer {
   return (response) => response.writeHead(200, headers).end(text);
 }
 
-function redirects(place: string): Answer {
-  return (response) => response.writeHead(302, { location: place }).end('elsewhere');
+function redirects(url: string): Answer {
+  return (response) => response.writeHead(302, { location: url }).end('elsewhere');
 }
 
-async function refusal(place: string): Promise<string> {
+async function refusal(url: string): Promise<string> {
   try {
-    await openSource(place, '/').refresh();
+    await openSource(url, '/').refresh();
   } catch (error) {
     assert.ok(error instanceof ConfigError, String(error));
     return error.message;
@@ -155,14 +155,14 @@ void test('an address that says nothing is not waited for once that is over', as
 });
 
 void test('an address with a user and password, or that is none, is refused and not shown', () => {
-  for (const place of [
+  for (const url of [
     'https://ann:hunter2@host/x',
     'https://hunter2@host/',
     'http://',
     'https://[hunter2',
   ])
     assert.throws(
-      () => openSource(place, '/'),
+      () => openSource(url, '/'),
       (error) => error instanceof ConfigError && !error.message.includes('hunter2'),
     );
 });

@@ -147,11 +147,11 @@ void test('no refusal holds what may be a secret', () => {
     `"secret": "${secret}"`,
     `"a": "${secret}" "b"`,
   ];
-  for (const place of locations) {
-    const reported = diagnosticsIn(`{${place}}`).join('\n');
+  for (const file of locations) {
+    const reported = diagnosticsIn(`{${file}}`).join('\n');
     assert.ok(
       !reported.includes(secret) && !reported.includes(secret.slice(4)),
-      `${place}: ${reported}`,
+      `${file}: ${reported}`,
     );
   }
 });

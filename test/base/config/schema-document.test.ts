@@ -59,7 +59,7 @@ interface Node {
 }
 
 /** Keys that nothing is said of, by their place. */
-function silent({ properties = {}, ...node }: Node, place: string): string[] {
+function silent({ properties = {}, ...node }: Node, where: string): string[] {
   const others = typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
   const below = [
     ...others,
@@ -68,10 +68,10 @@ function silent({ properties = {}, ...node }: Node, place: string): string[] {
     ...(node.anyOf ?? []),
   ];
   return [
-    ...below.flatMap((one) => silent(one, `${place}.*`)),
+    ...below.flatMap((one) => silent(one, `${where}.*`)),
     ...Object.entries(properties).flatMap(([key, one]) => [
-      ...(one.description === undefined ? [`${place}.${key}`] : []),
-      ...silent(one, `${place}.${key}`),
+      ...(one.description === undefined ? [`${where}.${key}`] : []),
+      ...silent(one, `${where}.${key}`),
     ]),
   ];
 }

@@ -10,12 +10,12 @@ export * from '../../../core/abi';
 
 const TRAPPING_DOCS: u32 = 1777;
 const SLOW_DOCS: u32 = 1778;
-const HELD_DOCS: u32 = 1779;
+const ENDLESS_DOCS: u32 = 1779;
 
 export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   if (boundView.docCount == TRAPPING_DOCS && unit == 1) unreachable();
   if (boundView.docCount == SLOW_DOCS) waste(out);
-  if (boundView.docCount == HELD_DOCS) {
+  if (boundView.docCount == ENDLESS_DOCS) {
     beginWork();
     while (!isStopped) countWork(1 << 10);
     return STATUS_STOPPED;

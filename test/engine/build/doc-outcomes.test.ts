@@ -67,7 +67,7 @@ class Twin {
     return `${oid} ${language}`;
   }
 
-  place(doc: number, content: { blobId?: number; skipReason?: number }): void {
+  setContent(doc: number, content: { blobId?: number; skipReason?: number }): void {
     this.#contents.set(this.#keyOf(doc), content);
   }
 
@@ -102,8 +102,8 @@ function twinDocs(random: Random, count: number): TwinDoc[] {
   return Array.from({ length: count }, (_, index) => {
     const oid = below(random, count).toString(16).padStart(40, 'abc');
     const isListed = random() < 0.5;
-    const named = { path: `d/${index}.c`, size: index, isSymlink: false };
-    const file = isListed ? { ...named, oid } : named;
+    const entry = { path: `d/${index}.c`, size: index, isSymlink: false };
+    const file = isListed ? { ...entry, oid } : entry;
     return { file, isTooLarge: random() < 0.1, oid };
   });
 }
@@ -163,7 +163,7 @@ function compare(random: Random, all: readonly TwinDoc[], docStart: number): voi
       const isRefused = random() < 0.2;
       if (isRefused) outcomes.refuse(doc + docStart, REFUSED);
       else outcomes.store(doc + docStart, blobCount);
-      twin.place(doc, isRefused ? { skipReason: REFUSED } : { blobId: blobCount++ });
+      twin.setContent(doc, isRefused ? { skipReason: REFUSED } : { blobId: blobCount++ });
       if (!isRefused) stored.push(twin.docs[doc]!.oid);
     }
   }
@@ -172,8 +172,8 @@ function compare(random: Random, all: readonly TwinDoc[], docStart: number): voi
     const copied = row && { ...row, path: Buffer.from(row.path) };
     assert.deepEqual(copied, twin.shardDoc(doc));
     const id = outcomes.idOf(doc + docStart);
-    const known = one.file.oid ?? (one.isTooLarge ? '' : (one.outcome?.oid ?? ''));
-    assert.equal(Buffer.from(id ?? []).toString('hex'), known);
+    const expected = one.file.oid ?? (one.isTooLarge ? '' : (one.outcome?.oid ?? ''));
+    assert.equal(Buffer.from(id ?? []).toString('hex'), expected);
   }
   const [hashes, idSize] = outcomes.blobHashes(blobCount);
   assert.equal(idSize, 20);

@@ -19,14 +19,14 @@ const THREADS = 3;
 void test('each unit is claimed by one thread at a time and finished once', () => {
   const step = record({
     thread: nat(THREADS - 1),
-    isGivenBack: boolean(),
+    isReturned: boolean(),
   });
   assertProperty(
     property(integer({ min: 1, max: 12 }), array(step), (unitCount, steps) => {
       const control = new SearchControl([2, unitCount]);
       control.setUnitCount(0, 0);
       control.setUnitCount(1, unitCount);
-      const held: (number | undefined)[] = Array.from({ length: THREADS });
+      const claimed: (number | undefined)[] = Array.from({ length: THREADS });
       const finished = new Set<number>();
       const finish = (unit: number): void => {
         assert.ok(!finished.has(unit), `unit ${unit} a second time`);
@@ -36,19 +36,19 @@ void test('each unit is claimed by one thread at a time and finished once', () =
       const claim = (): number | undefined => {
         const unit = control.claim(1);
         if (unit === undefined) return undefined;
-        assert.ok(unit < unitCount && !held.includes(unit) && !finished.has(unit));
+        assert.ok(unit < unitCount && !claimed.includes(unit) && !finished.has(unit));
         assert.equal(control.matchesOf(1, unit), undefined);
         return unit;
       };
-      for (const { thread, isGivenBack } of steps) {
-        const unit = held[thread];
-        held[thread] = undefined;
-        if (unit === undefined) held[thread] = claim();
-        else if (isGivenBack) control.giveBack(1, unit);
+      for (const { thread, isReturned } of steps) {
+        const unit = claimed[thread];
+        claimed[thread] = undefined;
+        if (unit === undefined) claimed[thread] = claim();
+        else if (isReturned) control.giveBack(1, unit);
         else finish(unit);
       }
-      for (const [thread, unit] of held.entries()) {
-        held[thread] = undefined;
+      for (const [thread, unit] of claimed.entries()) {
+        claimed[thread] = undefined;
         if (unit !== undefined) control.giveBack(1, unit);
       }
       for (let unit = claim(); unit !== undefined; unit = claim()) finish(unit);

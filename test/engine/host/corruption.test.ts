@@ -163,8 +163,8 @@ void test('a cut file is refused', async () => {
   for (let size = 0; size < valid.length; size += 64) {
     writeFileSync(file, valid.subarray(0, size));
     assert.equal(searcher.setShards([{ shardId: `cut${size}`, path: file, size }]).length, 1);
-    const named = { shardId: `named${size}`, path: file, size: valid.length };
-    assert.equal(searcher.setShards([named]).length, 1, 'smaller than the catalog says');
+    const shard = { shardId: `named${size}`, path: file, size: valid.length };
+    assert.equal(searcher.setShards([shard]).length, 1, 'smaller than the catalog says');
     if (size % 1024 === 0 && size > 0) assert.notEqual(verifyShardFile(module, file), undefined);
   }
 });

@@ -57,9 +57,9 @@ const modules = new Map<Build, Promise<WebAssembly.Module>>();
 
 /** The core as it was built; compiled once for each build and process. */
 export function coreModule(build: Build): Promise<WebAssembly.Module> {
-  const known = modules.get(build) ?? compileCore(wasmFile(build));
-  modules.set(build, known);
-  return known;
+  const cached = modules.get(build) ?? compileCore(wasmFile(build));
+  modules.set(build, cached);
+  return cached;
 }
 
 export function wasmFile(build: Build): string {
@@ -125,8 +125,8 @@ export function buildSharedShard(
     const { bytes, skipReason } = doc;
     const key = contentKey(doc);
     if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
-    const place = target.stage(bytes);
-    if (place === undefined || target.add(place, bytes.length, 0) !== 'added')
+    const pointer = target.stage(bytes);
+    if (pointer === undefined || target.add(pointer, bytes.length, 0) !== 'added')
       throw new Error('the test shard is too large');
     blobIds.set(key, blobIds.size);
   }
@@ -476,16 +476,16 @@ export class Engine implements AsyncDisposable {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
       const { scope, plan } = await prepareSearch(this.parts, requested, environment, snapshot);
-      const known = {
+      const facts = {
         matches: requested.matches,
         shardCount: scope.shards.length + scope.quarantined.length,
         needsEngine: needsEngine(plan),
       };
       try {
-        checkInvariants(answer, known);
+        checkInvariants(answer, facts);
       } catch (error) {
-        const seen = `${printPlan(plan)} in ${printSnapshot(snapshot)}`;
-        throw new Error(`${seen}: ${(error as Error).message}`, { cause: error });
+        const description = `${printPlan(plan)} in ${printSnapshot(snapshot)}`;
+        throw new Error(`${description}: ${(error as Error).message}`, { cause: error });
       }
       return answer;
     } finally {

@@ -33,64 +33,64 @@ void test('trimming leaves what is in use', () => {
 });
 
 void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
-  const seen = { size: 40 << 20, privateSize: 200 << 20, share: 0, probeCount: 0 };
+  const measured = { size: 40 << 20, privateSize: 200 << 20, share: 0, probeCount: 0 };
   const probes = {
-    oldSize: () => seen.size,
-    privateSize: () => seen.privateSize,
+    oldSize: () => measured.size,
+    privateSize: () => measured.privateSize,
     busyShare: () => {
-      seen.probeCount++;
-      return seen.share;
+      measured.probeCount++;
+      return measured.share;
     },
   };
   const trimmer = new HeapTrimmer(probes, 5);
-  const look = async (count: number): Promise<void> => {
-    for (const end = seen.probeCount + count; seen.probeCount < end;) {
+  const probe = async (count: number): Promise<void> => {
+    for (const end = measured.probeCount + count; measured.probeCount < end;) {
       trimmer.noteFreed(100);
       await whenRunning();
     }
   };
   // What a start has left behind, whatever it is.
-  while (trimmer.collectCount === 0) await look(1);
+  while (trimmer.collectCount === 0) await probe(1);
   let target: object | undefined = { kept: true };
   const reference = new WeakRef(target);
   target = undefined;
   // Little of it, or the thread at work.
-  seen.size += 10 << 20;
-  await look(10);
-  seen.size += 10 << 20;
-  seen.share = 0.2;
-  await look(10);
-  seen.size += 40 << 20;
-  seen.share = 0.5;
-  await look(10);
-  seen.size -= 40 << 20;
+  measured.size += 10 << 20;
+  await probe(10);
+  measured.size += 10 << 20;
+  measured.share = 0.2;
+  await probe(10);
+  measured.size += 40 << 20;
+  measured.share = 0.5;
+  await probe(10);
+  measured.size -= 40 << 20;
   assert.equal(trimmer.collectCount, 1);
-  seen.share = 0.01;
+  measured.share = 0.01;
   trimmer.noteFreed(100);
   while (trimmer.collectCount === 1) await whenRunning();
   await whenRunning();
   assert.equal(reference.deref(), undefined);
   // Nothing has grown since.
-  await look(10);
+  await probe(10);
   assert.equal(trimmer.collectCount, 2);
   // So much that a thread with something to do is quiet enough.
-  seen.size += 50 << 20;
-  seen.share = 0.2;
-  while (trimmer.collectCount === 2) await look(1);
+  measured.size += 50 << 20;
+  measured.share = 0.2;
+  while (trimmer.collectCount === 2) await probe(1);
   // What the process has, and this thread has not, is in the C heap: trimmed, once.
   while (trimmer.isWaiting) await whenRunning();
   const { trimCount } = trimmer;
-  seen.privateSize += 10 << 20;
-  seen.share = 0.01;
-  await look(10);
+  measured.privateSize += 10 << 20;
+  measured.share = 0.01;
+  await probe(10);
   assert.equal(trimmer.trimCount, trimCount);
-  seen.privateSize += 50 << 20;
-  seen.share = 0.5;
-  await look(10);
+  measured.privateSize += 50 << 20;
+  measured.share = 0.5;
+  await probe(10);
   assert.equal(trimmer.trimCount, trimCount);
-  seen.share = 0.2;
-  while (trimmer.trimCount === trimCount) await look(1);
-  await look(10);
+  measured.share = 0.2;
+  while (trimmer.trimCount === trimCount) await probe(1);
+  await probe(10);
   while (trimmer.isWaiting) await whenRunning();
   assert.equal(trimmer.trimCount, trimCount + 1);
   trimmer.close();

@@ -18,7 +18,7 @@ export interface Counted {
 }
 
 /** What is known of a search beside its answer. */
-export interface Known {
+export interface SearchFacts {
   readonly matches: number;
   /** Eligible shards. */
   readonly shardCount?: number;
@@ -72,7 +72,7 @@ export function rangeCountOf(files: readonly FoundFile[]): number {
 }
 
 /** Asserts that the answer agrees with itself. */
-export function checkInvariants(answer: Counted, known: Known): void {
+export function checkInvariants(answer: Counted, facts: SearchFacts): void {
   const { stats, files } = answer;
   assert.deepEqual(Object.keys(stats).sort(), [...NUMBERS, 'flushReason'].sort());
   for (const name of NUMBERS) {
@@ -81,7 +81,7 @@ export function checkInvariants(answer: Counted, known: Known): void {
   }
   const s = (name: (typeof NUMBERS)[number]): number => Number(stats[name]);
   assert.equal(s('actualMatchCount'), rangeCountOf(files), 'S1');
-  assert.ok(s('actualMatchCount') <= known.matches, 'S1');
+  assert.ok(s('actualMatchCount') <= facts.matches, 'S1');
   assert.ok(s('actualMatchCount') <= s('totalMatchCount'), 'S2');
   assert.ok(s('fileCount') <= s('filesConsidered'), 'S3');
   assert.ok(s('filesConsidered') <= s('shardFilesConsidered'), 'S3');
@@ -90,10 +90,10 @@ export function checkInvariants(answer: Counted, known: Known): void {
   assert.equal(s('contentBytesLoaded') === 0, s('filesLoaded') === 0, 'S5');
   assert.ok(files.length <= s('fileCount'), 'S6');
   const classes = s('shardsScanned') + s('shardsSkippedFilter') + s('shardsSkipped') + s('crashes');
-  if (known.shardCount !== undefined) assert.equal(classes, known.shardCount, 'S8');
+  if (facts.shardCount !== undefined) assert.equal(classes, facts.shardCount, 'S8');
   assert.ok(s('wait') <= s('duration'), 'S9');
   assert.ok(s('fileCount') === 0 || s('shardsScanned') + s('crashes') >= 1, 'S10');
-  if (known.needsEngine === false) assert.equal(s('regexpsConsidered'), 0, 'S12');
+  if (facts.needsEngine === false) assert.equal(s('regexpsConsidered'), 0, 'S12');
   checkHonesty(answer, s);
 }
 

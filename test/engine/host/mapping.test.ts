@@ -96,9 +96,9 @@ function memorySizes(searcher: Searcher, shards: readonly LiveShard[]): number[]
 void test('read shards and shards in three spaces answer as mapped ones in one space', async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 6);
-  const roomForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 4096) * 4096;
+  const capacityForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 4096) * 4096;
   const all: unknown[] = [];
-  for (const options of [{}, { wantsRead: true }, { capacity: roomForTwo }]) {
+  for (const options of [{}, { wantsRead: true }, { capacity: capacityForTwo }]) {
     await using engine = new Engine(module, options);
     engine.publish(shards, [REPO]);
     const before = memorySizes(engine.searcher, shards);

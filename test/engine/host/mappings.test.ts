@@ -108,10 +108,10 @@ void test('pages that cannot be read are told, not touched', { skip }, () => {
   truncateSync(file, 8192);
   assert.equal(bringIn(memory, 65_536, 8192), 'in');
   // Linux before 5.14 cannot tell.
-  assert.equal(bringIn(memory, 65_536 + 8192, 4096), canTell() ? 'lost' : 'in');
+  assert.equal(bringIn(memory, 65_536 + 8192, 4096), canReport() ? 'lost' : 'in');
 });
 
-function canTell(): boolean {
+function canReport(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
 }
@@ -149,20 +149,20 @@ void test('the operator is told of too many shards, with the remedy', { skip }, 
     /slower .*sysctl -w vm\.max_map_count=\d+/,
   );
   assert.match(mappingWarning(files(20_000), 2, 65_530)!, /cannot be searched/);
-  const wanted = Number(/=(\d+)/.exec(mappingWarning(files(20_000), 2, 65_530)!)![1]);
-  assert.equal(mappingWarning(files(20_000), 2, wanted), undefined);
+  const suggested = Number(/=(\d+)/.exec(mappingWarning(files(20_000), 2, 65_530)!)![1]);
+  assert.equal(mappingWarning(files(20_000), 2, suggested), undefined);
 });
 
 void test('a hold takes out the shard that came first', () => {
   const out: string[] = [];
-  const hold = new MappingBudget(130, true, (shardId) => out.push(shardId));
-  hold.add('stays', 2);
-  for (let i = 0; i < 66; i++) hold.add(`v${i}`, 2);
+  const budget = new MappingBudget(130, true, (shardId) => out.push(shardId));
+  budget.add('stays', 2);
+  for (let i = 0; i < 66; i++) budget.add(`v${i}`, 2);
   assert.deepEqual(out, ['v0', 'v1']);
-  hold.remove('stays');
-  hold.add('v0', 2);
+  budget.remove('stays');
+  budget.add('v0', 2);
   assert.deepEqual(out, ['v0', 'v1']);
-  assert.equal(hold.count, 2);
+  assert.equal(budget.count, 2);
 });
 
 void test('free ranges are joined again', () => {

@@ -80,7 +80,7 @@ for (const [text, ...queries] of CASES) {
 
 test('no more than three, whatever the text; none for what is too long to be written by hand', () => {
   assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
-  for (const piece of [
+  for (const text of [
     '(',
     'file:*',
     '!a ',
@@ -93,7 +93,7 @@ test('no more than three, whatever the text; none for what is too long to be wri
     '[a-',
     'a|b(',
   ])
-    assert.ok(hintsFor(piece.repeat(1000 / piece.length), false).length <= HINTS_MAX);
+    assert.ok(hintsFor(text.repeat(1000 / text.length), false).length <= HINTS_MAX);
   assert.notDeepEqual(hintsFor(`NOT ${'x'.repeat(996)}`, false), []);
   assert.deepEqual(hintsFor(`NOT ${'x'.repeat(997)}`, false), []);
 });
@@ -118,7 +118,7 @@ test('what is doubtful is no hint where it finds something', () => {
  * has fewer: then both are asked again.
  */
 async function hintsOf(...requested: Parameters<typeof bothHints>): Promise<readonly Hint[]> {
-  for (let left = 5; left > 0; left--) {
+  for (let remaining = 5; remaining > 0; remaining--) {
     const [answered, streamed] = await bothHints(...requested);
     if (isDeepStrictEqual(answered, streamed)) return answered;
   }
@@ -191,7 +191,7 @@ test('nothing in the default revision: others that have something', async () => 
   }));
   const shard = engine.shardOf(repo, docs);
   const writer = new RevisionWriter([{ docCount: 2, unstored: [] }]);
-  for (const held of [1, 3]) writer.add([Uint8Array.of(held)]);
+  for (const bits of [1, 3]) writer.add([Uint8Array.of(bits)]);
   const table = RevisionTable.open(writer.bytes(), 2, [2]);
   const parts = shard.parts.map((part) => ({ ...part, revisions: table.shards[0] }));
   engine.publish([{ ...shard, parts }], [repo, repoRecord(2, 'host/other')]);
@@ -257,15 +257,15 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
 
 test('nothing found: the filter that nothing fits, and the near form that finds something', async () => {
   await using engine = await Engine.open();
-  const [seen, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
+  const [visible, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
   const bare = [repoRecord(3, 'host/empty'), repoRecord(4, 'host/hidden-empty')];
   const docs = [
     { path: 'a.txt', bytes: Buffer.from('a plum pear\r\nplum\r\n') },
     { path: 'b.py', bytes: Buffer.from('kiwi\n') },
   ];
   const secret = [{ path: 'a.go', bytes: Buffer.from('plum kiwi secret\n') }];
-  const shards = [engine.shardOf(seen, docs), engine.shardOf(hidden, secret)];
-  engine.publish(shards, [seen, hidden, ...bare]);
+  const shards = [engine.shardOf(visible, docs), engine.shardOf(hidden, secret)];
+  engine.publish(shards, [visible, hidden, ...bare]);
   const repoAccess = { base: new Set([1, 3]), extra: NO_REPOS };
   for (const [query, request, message, instead] of NEAR) {
     const [hint, ...more] = await hintsOf(engine, query, request, repoAccess);
@@ -307,9 +307,9 @@ test('nothing found: files too large to be searched are counted, over any number
   ];
   assert.deepEqual(await requested('nowhere'), hintOf('8 files are', 'most of them in host/r249'));
   assert.deepEqual(await requested('nowhere repo:r299'), hintOf('1 file is', 'in host/r299'));
-  const seen = { base: new Set([1, 7, 300]), extra: NO_REPOS };
+  const access = { base: new Set([1, 7, 300]), extra: NO_REPOS };
   assert.deepEqual(
-    await requested('nowhere', seen),
+    await requested('nowhere', access),
     hintOf('3 files are', 'most of them in host/r6'),
   );
   // Beside what the query may have meant.

@@ -18,15 +18,15 @@ import { formOf } from './forms.ts';
 const QUERY_SIZE_MAX = 65_536;
 
 /** Pieces that meet in all orders: every token of the language, and what the tokens are made of. */
-const PIECES = [
+const FRAGMENTS = [
   ['(', ')', '"', '\\', ' ', '\n', '-', 'or', ' or ', 'a', 'b c', ':', '[', ']', '^', '*', '|'],
   ['file:', 'r:', 'c:', 'lang:', 'fork:', 'no', 'File:', '()', '(a b)', '"x y"', '[:alpha:]'],
   ['\u{1f600}', '\ud800', '\u00e9', '{2,3}', '(?i)', '\\Q', '\\p{L}', '\t'],
 ].flat();
 
 const tokenText = fc
-  .array(fc.constantFrom(...PIECES), { maxLength: 24 })
-  .map((pieces) => pieces.join(''));
+  .array(fc.constantFrom(...FRAGMENTS), { maxLength: 24 })
+  .map((fragments) => fragments.join(''));
 const anyText = fc.oneof(tokenText, fc.string({ unit: 'binary' }), fc.string());
 
 /** The tree, or undefined for a refused query, whose position is checked. */
@@ -83,11 +83,10 @@ test('every text parses, or is refused with a position inside it', () => {
 });
 
 /** All texts of `size` characters out of `letters`. */
-function* allTexts(letters: string, size: number): Generator<string> {
+function* allTexts(alphabet: string, size: number): Generator<string> {
   if (size === 0) yield '';
   else
-    for (const head of allTexts(letters, size - 1))
-      for (const letter of letters) yield head + letter;
+    for (const head of allTexts(alphabet, size - 1)) for (const char of alphabet) yield head + char;
 }
 
 test('every small text of parentheses, quotes, dashes and blanks parses or is refused', () => {
@@ -119,14 +118,14 @@ test('text outside of quotes is kept to the last character', () => {
       const node = parseOrRefuse(query, false);
       assert.ok(node);
       assert.equal(
-        lettersOf(printQuery(node).replaceAll(/\b(text|and|or|not)\b|NONE/g, '')),
-        lettersOf(query),
+        abOf(printQuery(node).replaceAll(/\b(text|and|or|not)\b|NONE/g, '')),
+        abOf(query),
       );
     }),
   );
 });
 
-function lettersOf(text: string): string {
+function abOf(text: string): string {
   return text.replaceAll(/[^ab]/g, '');
 }
 
@@ -252,10 +251,14 @@ const REPEATED = [
 ].flat();
 
 test('queries of the largest size terminate without deep recursion', () => {
-  for (const piece of REPEATED) {
+  for (const fragment of REPEATED) {
     for (const mode of ['K', 'R'] as const) {
-      const query = piece.repeat(Math.floor(QUERY_SIZE_MAX / piece.length));
-      assert.match(formOf(query, mode), /^(ERROR@\d+|(and|or|text|regex|file)\b.*|NONE)$/s, piece);
+      const query = fragment.repeat(Math.floor(QUERY_SIZE_MAX / fragment.length));
+      assert.match(
+        formOf(query, mode),
+        /^(ERROR@\d+|(and|or|text|regex|file)\b.*|NONE)$/s,
+        fragment,
+      );
     }
   }
 });

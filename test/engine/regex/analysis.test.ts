@@ -13,7 +13,7 @@ import { treesOf } from './small-trees.ts';
 
 const raw = String.raw;
 
-const KNOWN: readonly (readonly [pattern: string, needles: string, condition: string])[] = [
+const FACTS: readonly (readonly [pattern: string, needles: string, condition: string])[] = [
   ['foo', 'prefix("foo")', '"foo"'],
   ['[A-Z]+_SUSPEND', 'inner("_SUSPEND")', '"_suspend"'],
   ['foo.*bar', 'prefix("foo")', 'and("foo", "bar")'],
@@ -55,7 +55,7 @@ const KNOWN: readonly (readonly [pattern: string, needles: string, condition: st
   ['.*foo.*bar.*|.*bar.*', 'inner("bar")', '"bar"'],
 ];
 
-for (const [pattern, needles, condition] of KNOWN) {
+for (const [pattern, needles, condition] of FACTS) {
   test(`known of ${JSON.stringify(pattern)}: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
     assert.equal(description, `needles ${needles}; holds ${condition}`);
@@ -108,8 +108,8 @@ const SPANNING: readonly (readonly [
 for (const [pattern, needles, condition, matchStart] of SPANNING) {
   test(`known of ${JSON.stringify(pattern)}, which spans lines: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
-    const wanted = `needles ${needles}; holds ${condition}; spans lines, begins in ${matchStart}`;
-    assert.equal(description, wanted);
+    const expected = `needles ${needles}; holds ${condition}; spans lines, begins in ${matchStart}`;
+    assert.equal(description, expected);
   });
 }
 
@@ -249,8 +249,8 @@ test('of the longest lists of words all are known', () => {
 
 test('of expressions that would take too long to analyse the beginning is known', () => {
   const tail = Array.from({ length: 300 }, () => '(?:ab)?cd*?').join('');
-  const known = describeRegex(compileRegex(parseRegex(`foobar.*${tail}`)));
-  assert.match(known, /^needles prefix\("foobar"\); holds (?:"foobar"|and\("foobar")/);
+  const description = describeRegex(compileRegex(parseRegex(`foobar.*${tail}`)));
+  assert.match(description, /^needles prefix\("foobar"\); holds (?:"foobar"|and\("foobar")/);
 });
 
 test('large expressions are refused before anything is made of them', () => {
@@ -264,7 +264,7 @@ test('large expressions are refused before anything is made of them', () => {
 });
 
 test('patterns of the largest size, of whatever they are made, compile or are refused', () => {
-  const pieces = [
+  const parts = [
     'a|',
     'abc|',
     '()*',
@@ -276,22 +276,13 @@ test('patterns of the largest size, of whatever they are made, compile or are re
     '(a*)*',
     raw`\b`,
   ];
-  for (const piece of [
-    ...pieces,
-    'foo.*',
-    '(foo|bar)?',
-    'a{0,4}',
-    '[^a]',
-    raw`\W`,
-    '.?',
-    '(|a)+',
-  ]) {
-    const pattern = piece.repeat(Math.floor(PATTERN_SIZE_MAX / piece.length));
+  for (const part of [...parts, 'foo.*', '(foo|bar)?', 'a{0,4}', '[^a]', raw`\W`, '.?', '(|a)+']) {
+    const pattern = part.repeat(Math.floor(PATTERN_SIZE_MAX / part.length));
     for (const isFolded of [false, true]) {
       try {
         assert.ok(compileRegex(parseRegex(pattern, { isFolded })).program.length > 0);
       } catch (error) {
-        assert.equal((error as Error).name, 'QueryError', piece);
+        assert.equal((error as Error).name, 'QueryError', part);
       }
     }
   }

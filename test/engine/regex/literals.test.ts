@@ -125,7 +125,7 @@ test('alternatives are counted and sized', () => {
 });
 
 /** Whether the text, one line of a name or lines of content, holds the alternative. */
-function holds(text: string, alternative: LiteralAlternative): boolean {
+function contains(text: string, alternative: LiteralAlternative): boolean {
   const starts = Array.from({ length: text.length + 1 }, (_, index) => index);
   return starts.some((start) => {
     const end = start + alternative.text.length;
@@ -147,8 +147,8 @@ const literalPattern = fc.letrec<{ pattern: string }>((tie) => ({
 
 for (const subject of ['name', 'content'] as const) {
   test(`the literals accept exactly what the expression accepts, in a ${subject}`, () => {
-    const letters = subject === 'name' ? /^[ab.]{0,6}$/ : /^[ab.\n]{0,8}$/;
-    const texts = fc.array(fc.stringMatching(letters), { minLength: 8, maxLength: 8 });
+    const sampleFormat = subject === 'name' ? /^[ab.]{0,6}$/ : /^[ab.\n]{0,8}$/;
+    const texts = fc.array(fc.stringMatching(sampleFormat), { minLength: 8, maxLength: 8 });
     let reducedCount = 0;
     fc.assert(
       fc.property(fc.oneof(literalPattern, patternArbitrary), texts, (pattern, samples) => {
@@ -157,7 +157,7 @@ for (const subject of ['name', 'content'] as const) {
         reducedCount++;
         const expression = new RegExp(pattern, 'mu');
         for (const text of samples) {
-          const isAccepted = choice.alternatives.some((alternative) => holds(text, alternative));
+          const isAccepted = choice.alternatives.some((alternative) => contains(text, alternative));
           assert.equal(isAccepted, expression.test(text), `${pattern} in ${JSON.stringify(text)}`);
         }
       }),

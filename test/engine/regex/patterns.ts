@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 
 const raw = String.raw;
 
-const ATOMS = [
+const LEAVES = [
   ['a', 'b', 'c', 'A', '1', '-', ' ', '\u{e9}', '\u{1f600}', raw`\.`, raw`\n`, raw`\x61`],
   ['.', raw`\d`, raw`\w`, raw`\W`, raw`[\s]`, '[ab]', '[^a]', '[a-c]', raw`[\w.]`, raw`[^\d-]`],
   ['^', '$', raw`\b`, raw`\B`, raw`\p{L}`, raw`\P{Lu}`, raw`[\p{Lu}1]`, '()', '(?:)'],
@@ -29,7 +29,7 @@ const repeats = fc.constantFrom(
 export const patternArbitrary: fc.Arbitrary<string> = fc.letrec<{ pattern: string }>((tie) => ({
   pattern: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
-    fc.constantFrom(...ATOMS),
+    fc.constantFrom(...LEAVES),
     fc.array(tie('pattern'), { minLength: 2, maxLength: 3 }).map((parts) => parts.join('')),
     fc.array(tie('pattern'), { minLength: 2, maxLength: 3 }).map((parts) => parts.join('|')),
     tie('pattern').map((part) => `(${part})`),

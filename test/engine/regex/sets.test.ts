@@ -140,13 +140,13 @@ test('properties are those of JavaScript', { skip: OTHER_UNICODE }, () => {
   const text = characters.join('');
   for (const [name, property] of [...PROPERTIES, ...SCRIPTS]) {
     assert.ok(isPropertyName(name), name);
-    const wanted: CodePointRange[] = [];
+    const expected: CodePointRange[] = [];
     for (const [run] of text.matchAll(new RegExp(`\\p{${property}}+`, 'gu'))) {
       const start = run.codePointAt(0)!;
-      wanted.push({ start, end: start + Array.from(run).length });
+      expected.push({ start, end: start + Array.from(run).length });
     }
     // A run that goes on behind the surrogates has their number too much at its start, not at its end.
-    const skipped = wanted.flatMap(({ start, end }) =>
+    const skipped = expected.flatMap(({ start, end }) =>
       start < 0xd800 && end > 0xd800
         ? [
             { start, end: 0xd800 },

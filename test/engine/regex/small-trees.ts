@@ -5,7 +5,7 @@ import type { CodePointRange, RegexTree } from '../../../daemon/engine/regex/tre
 
 const NOT_A: readonly CodePointRange[] = [{ start: 0x61, end: 0x62 }];
 
-const ATOMS: readonly RegexTree[] = [
+const LEAVES: readonly RegexTree[] = [
   { kind: 'literal', codePoint: 0x61, isFolded: false },
   { kind: 'literal', codePoint: 0x62, isFolded: false },
   { kind: 'class', ranges: NOT_A, properties: [], isNegated: true, isFolded: false },
@@ -23,7 +23,7 @@ const COUNTS: readonly { readonly min: number; readonly max?: number }[] = [
 
 /** Every expression of `size` nodes. */
 export function* treesOf(size: number): Generator<RegexTree> {
-  if (size === 1) yield* ATOMS;
+  if (size === 1) yield* LEAVES;
   if (size < 2) return;
   for (const child of treesOf(size - 1)) {
     for (const counts of COUNTS) {

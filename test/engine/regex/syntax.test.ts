@@ -200,7 +200,7 @@ test('nesting is bound', () => {
 });
 
 test('patterns of the largest size, of whatever they are made, parse or are refused', () => {
-  for (const piece of [
+  for (const fragment of [
     '(',
     '[',
     '[[:',
@@ -216,11 +216,11 @@ test('patterns of the largest size, of whatever they are made, parse or are refu
     '{1}',
     '\\',
   ]) {
-    const pattern = piece.repeat(Math.floor(PATTERN_SIZE_MAX / piece.length));
+    const pattern = fragment.repeat(Math.floor(PATTERN_SIZE_MAX / fragment.length));
     try {
       assert.notEqual(printRegex(parseRegex(pattern)), '');
     } catch (error) {
-      assert.ok(error instanceof QueryError, piece);
+      assert.ok(error instanceof QueryError, fragment);
     }
   }
 });

@@ -162,7 +162,7 @@ function isWord(byte: number | undefined): boolean {
   return byte !== undefined && /^\w$/.test(String.fromCharCode(byte));
 }
 
-function holds(code: number, text: Uint8Array, at: number): boolean {
+function isSatisfied(code: number, text: Uint8Array, at: number): boolean {
   switch (code) {
     case layout.ASSERT_LINE_START:
       return at === 0 || text[at - 1] === 0x0a;
@@ -189,27 +189,27 @@ function closure(
   text: Uint8Array,
   at: number,
 ): readonly Location[] {
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   const found: Location[] = [];
-  const visit = (place: Location): void => {
-    const key = place.join();
-    if (seen.has(key)) return;
-    seen.add(key);
-    const [index, ...behind] = place;
+  const visit = (location: Location): void => {
+    const key = location.join();
+    if (visited.has(key)) return;
+    visited.add(key);
+    const [index, ...behind] = location;
     const state = states[index!]!;
     if (state.kind === 'choice') for (const target of state.targets) visit([target, ...behind]);
     else if (state.kind === 'call') visit([state.entry, state.target, ...behind]);
     else if (state.kind === 'return') visit(behind);
     else if (state.kind === 'assert') {
-      if (holds(state.code, text, at)) visit([state.target, ...behind]);
-    } else found.push(place);
+      if (isSatisfied(state.code, text, at)) visit([state.target, ...behind]);
+    } else found.push(location);
   };
-  for (const place of locations) visit(place);
+  for (const location of locations) visit(location);
   return found;
 }
 
-function isMatch({ states }: TwinAutomaton, place: Location): boolean {
-  return states[place[0]!]!.kind === 'match';
+function isMatch({ states }: TwinAutomaton, location: Location): boolean {
+  return states[location[0]!]!.kind === 'match';
 }
 
 function step(
@@ -233,7 +233,7 @@ function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | u
   let locations: readonly Location[] = [[forward.start]];
   for (let at = start; locations.length > 0; at++) {
     const active = closure(forward, locations, text, at);
-    const match = active.findIndex((place) => isMatch(forward, place));
+    const match = active.findIndex((location) => isMatch(forward, location));
     if (match >= 0) end = at;
     if (at === text.length) break;
     locations = step(forward, match < 0 ? active : active.slice(0, match), text[at]!);
@@ -247,7 +247,7 @@ export function startOf({ reverse }: Twin, text: Uint8Array, from: number, end: 
   let locations: readonly Location[] = [[reverse.start]];
   for (let at = end; locations.length > 0; at--) {
     const active = closure(reverse, locations, text, at);
-    if (active.some((place) => isMatch(reverse, place))) start = at;
+    if (active.some((location) => isMatch(reverse, location))) start = at;
     if (at === from) break;
     locations = step(reverse, active, text[at - 1]!);
   }

@@ -313,9 +313,9 @@ void test('the query in canonical form, and its implicit revision', async () => 
     canonical: 'and(file:/txt/, text:"plum")',
     implicitRevision: 'rev:"HEAD"',
   });
-  const named = await engine.explain('-rev:x plum');
-  assert.deepEqual(named.query, { canonical: 'and(not(rev:"x"), text:"plum")' });
-  assert.deepEqual(Object.keys(named), [
+  const explained = await engine.explain('-rev:x plum');
+  assert.deepEqual(explained.query, { canonical: 'and(not(rev:"x"), text:"plum")' });
+  assert.deepEqual(Object.keys(explained), [
     'query',
     'plan',
     'totals',

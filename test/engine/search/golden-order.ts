@@ -167,7 +167,7 @@ export async function orderListing(): Promise<string> {
   for (const query of QUERIES) {
     const { files: found } = await engine.search(query);
     const { best } = await engine.explain(query);
-    const lines = found.map(({ fileName }, place) => lineOf(fileName.text, best[place]));
+    const lines = found.map(({ fileName }, index) => lineOf(fileName.text, best[index]));
     parts.push([query, ...lines].join('\n'));
   }
   return `${parts.join('\n\n')}\n`;

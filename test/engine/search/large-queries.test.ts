@@ -151,16 +151,16 @@ test('the layout of one long word in a group takes several steps', () => {
 });
 
 void test('conditions are counted before anything is compiled, whatever they are', () => {
-  const planningOf = (count: number, atom: string): Steps<unknown> => {
+  const planningOf = (count: number, leaf: string): Steps<unknown> => {
     const query = parseQuery(
-      queryOf(count, () => atom),
+      queryOf(count, () => leaf),
       { isRegexEnabled: false },
     );
     return planSteps(query, CONTEXT);
   };
-  for (const atom of ['repo:a', 'foo', '-file:a', 'lang:go', 'rev:x']) {
-    assert.throws(() => planningOf(20_001, atom).next(), /too many conditions, limit 20000/);
-    planningOf(20_000, atom).next();
+  for (const leaf of ['repo:a', 'foo', '-file:a', 'lang:go', 'rev:x']) {
+    assert.throws(() => planningOf(20_001, leaf).next(), /too many conditions, limit 20000/);
+    planningOf(20_000, leaf).next();
   }
 });
 

@@ -18,9 +18,9 @@ const TAIL = { isSearchExhaustive: true };
 function resultsOf(sizes: readonly number[]): FileResults {
   const files = new FileResults(sizes.length);
   for (const group of [0, 1]) {
-    const locations = [...sizes.keys()].filter((place) => place % 2 === group);
-    const own = locations.map((place) => sizes[place]!);
-    const texts = locations.map((place) => String.fromCharCode(97 + (place % 26)));
+    const locations = [...sizes.keys()].filter((index) => index % 2 === group);
+    const own = locations.map((index) => sizes[index]!);
+    const texts = locations.map((index) => String.fromCharCode(97 + (index % 26)));
     const json = new Uint8Array(Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join('')));
     files.add(
       { ...SUMS, json, sizes: Uint32Array.from(own), bytesRead: new Uint32Array(own.length) },
@@ -46,11 +46,11 @@ void test('a lazy answer is the whole one, wherever it is asked for', () => {
         const lazy = new LazyAnswer(HEAD, files, TAIL);
         assert.equal(lazy.byteLength, whole.length);
         assert.ok(whole.equals(allBytes(lazy)));
-        for (const place of locations) {
-          const offset = Math.floor(place * whole.length);
-          const piece = lazy.from(offset);
-          assert.ok(piece.length > 0);
-          assert.ok(whole.subarray(offset, offset + piece.length).equals(piece), `at ${offset}`);
+        for (const share of locations) {
+          const offset = Math.floor(share * whole.length);
+          const chunk = lazy.from(offset);
+          assert.ok(chunk.length > 0);
+          assert.ok(whole.subarray(offset, offset + chunk.length).equals(chunk), `at ${offset}`);
         }
       },
     ),

@@ -108,27 +108,27 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
     const many = Array.from({ length: 70_000 }, (_, i) => (i * 7919) % 31);
     const few = unitScores.map((scores, i) => unitOf(i % 3, i, scores, i * 100));
     // So many that they are not sorted in one step.
-    const left = [unitOf(3, 0, many), ...few];
-    const wanted = keysOf(atOnce(orderDocs(left, CONTEXT)));
-    const given: string[] = [];
+    const pending = [unitOf(3, 0, many), ...few];
+    const expected = keysOf(atOnce(orderDocs(pending, CONTEXT)));
+    const taken: string[] = [];
     let stepCount = 0;
     const choose = (): number => choices.next().value;
-    while (left.length > 0 || backlog.waitMs(true) !== undefined) {
-      if (left.length > 0 && choose() > 0)
-        for (const unit of left.splice(0, choose())) backlog.add(unit, false);
+    while (pending.length > 0 || backlog.waitMs(true) !== undefined) {
+      if (pending.length > 0 && choose() > 0)
+        for (const unit of pending.splice(0, choose())) backlog.add(unit, false);
       if (backlog.waitMs(true) === undefined) continue;
       const steps = backlog.takeBatch(true);
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) {
         stepCount++;
-        if (left.length > 0 && choose() === 0) backlog.add(left.shift()!, false);
+        if (pending.length > 0 && choose() === 0) backlog.add(pending.shift()!, false);
       }
       const batch = step.value;
       assert.deepEqual(keysOf(batch), keysOf(batch.docs.length < 3 ? batch : inOrderButOne(batch)));
-      given.push(...keysOf(batch));
+      taken.push(...keysOf(batch));
     }
     assert.ok(stepCount > 2);
-    assert.deepEqual(given.toSorted(), wanted.toSorted());
+    assert.deepEqual(taken.toSorted(), expected.toSorted());
   });
   fc.assert(property, { numRuns: 8 });
 });
@@ -141,24 +141,24 @@ test('which docs a limit lets through does not depend on when batches are taken'
     fc.nat(120),
     fc.infiniteStream(fc.boolean()),
     (unitScores, headCount, limit, choices) => {
-      const givenBy = (isTakenNow: () => boolean): string[] => {
+      const takenBy = (isTakenNow: () => boolean): string[] => {
         const backlog = new Backlog(CONTEXT, limit, false);
-        const given: string[] = [];
+        const taken: string[] = [];
         const takeAll = (): void => {
           while (backlog.waitMs(true) !== undefined)
-            given.push(...keysOf(atOnce(backlog.takeBatch(true))));
+            taken.push(...keysOf(atOnce(backlog.takeBatch(true))));
         };
         for (const [i, scores] of unitScores.entries()) {
           backlog.add(unitOf(i % 3, i, scores, i * 100), i < headCount);
           if (i + 1 >= headCount && isTakenNow()) takeAll();
         }
         takeAll();
-        return given.toSorted();
+        return taken.toSorted();
       };
-      const atEnd = givenBy(() => false);
+      const atEnd = takenBy(() => false);
       assert.equal(atEnd.length, Math.min(limit, unitScores.flat().length));
       assert.deepEqual(
-        givenBy(() => choices.next().value),
+        takenBy(() => choices.next().value),
         atEnd,
       );
     },

@@ -125,17 +125,17 @@ void test('docs with the same content: each counts, what they share counts once'
   ];
   const found = { totalMatchCount: 4, fileCount: 4, filesConsidered: 4, ngramMatches: 2 };
   const read = { filesLoaded: 4, contentBytesLoaded: 9 + 5 };
-  const named = { totalMatchCount: 3, fileCount: 3, ngramMatches: 0, ngramLookups: 0 };
+  const pathOnly = { totalMatchCount: 3, fileCount: 3, ngramMatches: 0, ngramLookups: 0 };
   await check(
     [shardOf(docs)],
     [
       { query: 'plum', numbers: { ...found, ...read } },
       { query: 'plum', request: { whole: true, contextLines: 3 }, numbers: { ...found, ...read } },
-      { query: 'file:a', numbers: { ...named, filesLoaded: 0, contentBytesLoaded: 0 } },
+      { query: 'file:a', numbers: { ...pathOnly, filesLoaded: 0, contentBytesLoaded: 0 } },
       {
         query: 'file:a',
         request: { whole: true },
-        numbers: { ...named, filesLoaded: 3, contentBytesLoaded: 9 },
+        numbers: { ...pathOnly, filesLoaded: 3, contentBytesLoaded: 9 },
       },
       // Of a1 the content decides; a2 and a3 hold without it, and are read to be shown.
       { query: '-(file:a1 plum) file:a', numbers: { fileCount: 2, filesLoaded: 1 } },

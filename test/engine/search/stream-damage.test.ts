@@ -76,8 +76,8 @@ for (const inlineNs of [0n, 10n ** 12n]) {
       assert.ok(final !== undefined);
       assert.ok(files.every(({ fileName }) => !fileName.text.startsWith('s1/')));
       if (matches === 1000) {
-        const wanted = valid.flatMap((event) => event.files ?? []);
-        assert.deepEqual(byPath(files), byPath(wanted));
+        const expected = valid.flatMap((event) => event.files ?? []);
+        assert.deepEqual(byPath(files), byPath(expected));
         assert.deepEqual(final.incompleteReasons, ['shard_crashed']);
       }
       const { isSearchExhaustive = true, incompleteReasons = [] } = final;

@@ -67,11 +67,11 @@ const BASES = [[], [1, 2, 3], [2, 4, 6, 8], [9]].map((ids) => new Set(ids));
 const accessResolver = fc
   .record({
     base: fc.constantFrom(...BASES),
-    wanted: fc.subarray(REPOS.map((repo) => repo.repoId)),
+    extraIds: fc.subarray(REPOS.map((repo) => repo.repoId)),
   })
-  .map(({ base, wanted }): RepoAccess => ({
+  .map(({ base, extraIds }): RepoAccess => ({
     base,
-    extra: new Set(wanted.filter((repoId) => !base.has(repoId))),
+    extra: new Set(extraIds.filter((repoId) => !base.has(repoId))),
   }));
 
 const TIMES = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
@@ -113,8 +113,8 @@ void test('a search sees what an index of the visible repos alone would show', a
       fc.integer({ min: 1, max: 60 }),
       async (repoAccess, query, matches) => {
         const isIn = ({ repoId }: { repoId: number }): boolean => canSee(repoAccess, repoId);
-        const holds = ({ parts }: LiveShard): boolean => isIn(parts[0]!);
-        alone.publish(valid.filter(holds), REPOS.filter(isIn), QUARANTINED.filter(holds));
+        const isVisible = ({ parts }: LiveShard): boolean => isIn(parts[0]!);
+        alone.publish(valid.filter(isVisible), REPOS.filter(isIn), QUARANTINED.filter(isVisible));
         const request = { matches, isRegexEnabled: true };
         const { signal } = new AbortController();
         assert.equal(
@@ -257,12 +257,12 @@ void test('what hidden docs are called changes nothing of a limited answer', asy
 });
 
 void test('what a shared shard holds of a repo that is gone changes no number', async () => {
-  const [, ...left] = SHARERS;
+  const [, ...remaining] = SHARERS;
   for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
     const answers: string[] = [];
     for (const isOther of [() => false, (repoId: number) => repoId === 1]) {
       const shard = shareShard(isOther);
-      whole.publish([{ ...shard, parts: shard.parts.slice(1) }], left);
+      whole.publish([{ ...shard, parts: shard.parts.slice(1) }], remaining);
       const answer = await whole.search(query, { isRegexEnabled: true });
       const { files: _, accumulatedStats } = await streamed(whole, query, SEES_ALL);
       answers.push(`${comparable(answer)}\n${comparable(accumulatedStats!)}`);

@@ -20,25 +20,28 @@ import {
 } from '../../../daemon/engine/shards/revisions.ts';
 
 /** Revisions of so many docs, from what each holds. */
-function revisionsOf(docCount: number, held: readonly (readonly boolean[])[]): ShardRevisions {
+function revisionsOf(
+  docCount: number,
+  docsByRevision: readonly (readonly boolean[])[],
+): ShardRevisions {
   const writer = new RevisionWriter([{ docCount, unstored: [] }]);
-  for (const docs of held) {
+  for (const docs of docsByRevision) {
     const bitmap = new Uint8Array(bitmapSizeOf(docCount));
     for (let doc = 0; doc < docCount; doc++) if (docs[doc]) bitmap[doc >> 3]! |= 1 << (doc & 7);
     writer.add([bitmap]);
   }
-  return RevisionTable.open(writer.bytes(), held.length, [docCount]).shards[0]!;
+  return RevisionTable.open(writer.bytes(), docsByRevision.length, [docCount]).shards[0]!;
 }
 
 interface TestPart extends ShardPart {
   /** By revision and doc; absent: one revision, which holds all. */
-  readonly held?: readonly (readonly boolean[])[];
+  readonly docsByRevision?: readonly (readonly boolean[])[];
 }
 
 const partArbitrary = fc.record({
   gap: fc.constantFrom(0, 0, 0, 1, 9),
   size: fc.integer({ min: 1, max: 70 }),
-  held: fc.option(
+  docsByRevision: fc.option(
     fc.array(fc.array(fc.boolean(), { minLength: 70, maxLength: 70 }), {
       minLength: 1,
       maxLength: 3,
@@ -54,13 +57,16 @@ const shardArbitrary = fc
   })
   .map(({ parts, tail }): PartedShard & { parts: readonly TestPart[] } => {
     let docEnd = 0;
-    const placed = parts.map(({ gap, size, held }, index): TestPart => {
+    const laidOut = parts.map(({ gap, size, docsByRevision }, index): TestPart => {
       const docStart = docEnd + gap;
       docEnd = docStart + size;
-      const more = held === undefined ? {} : { held, revisions: revisionsOf(size, held) };
+      const more =
+        docsByRevision === undefined
+          ? {}
+          : { docsByRevision, revisions: revisionsOf(size, docsByRevision) };
       return { repoId: index + 1, docStart, docEnd, ...more };
     });
-    return { docCount: docEnd + tail, parts: placed };
+    return { docCount: docEnd + tail, parts: laidOut };
   });
 
 const chosenArbitrary = fc.array(
@@ -76,18 +82,18 @@ function isIn(parts: readonly TestPart[], chosen: readonly ChosenRevisions[], do
   if (part === undefined) return false;
   const of = chosen[part.repoId - 1];
   if (of === undefined) return false;
-  if (part.held === undefined) return true;
-  const indexes = of === 'any' ? [...part.held.keys()] : of;
-  return indexes.some((index) => part.held![index]?.[docId - part.docStart] === true);
+  if (part.docsByRevision === undefined) return true;
+  const indexes = of === 'any' ? [...part.docsByRevision.keys()] : of;
+  return indexes.some((index) => part.docsByRevision![index]?.[docId - part.docStart] === true);
 }
 
 test('the docs of parts are those that a look at each doc finds', () => {
   fc.assert(
-    fc.property(shardArbitrary, chosenArbitrary, (shard, wanted) => {
+    fc.property(shardArbitrary, chosenArbitrary, (shard, requested) => {
       // A repo has the revisions that it has.
-      const chosen = (shard.parts as readonly TestPart[]).map(({ held }, index) => {
-        const one = wanted[index];
-        return Array.isArray(one) ? one.filter((i) => i < (held?.length ?? 1)) : one;
+      const chosen = (shard.parts as readonly TestPart[]).map(({ docsByRevision }, index) => {
+        const one = requested[index];
+        return Array.isArray(one) ? one.filter((i) => i < (docsByRevision?.length ?? 1)) : one;
       });
       const some = chosen.map((one) => (Array.isArray(one) && one.length === 0 ? undefined : one));
       const set = docsOfParts(shard, (repoId) => some[repoId - 1]);

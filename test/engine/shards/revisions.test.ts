@@ -11,14 +11,14 @@ const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'
 const DOC_COUNT = 700;
 
 /** Whether a revision holds a doc; some docs are in none. */
-function holds(revision: number, shard: number, docId: number): boolean {
+function contains(revision: number, shard: number, docId: number): boolean {
   if (revision === 3 && shard === 1) return false;
   return ((docId * 2654435761 + shard * 40503) >>> (7 + revision * 3)) % 3 === 0;
 }
 
 const isDefault = (name: string): boolean => name === NAMES[0];
 /** Queries, and the revisions that they ask for. */
-const SHOWN: readonly [string, (name: string) => boolean][] = [
+const REPORTED: readonly [string, (name: string) => boolean][] = [
   ['plum', isDefault],
   ['plum rev:HEAD', isDefault],
   ['plum rev:HEAD -rev:heads/a', isDefault],
@@ -54,7 +54,7 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         built.map((_, shard) => {
           const bitmap = new Uint8Array(bitmapSizeOf(DOC_COUNT));
           for (let docId = 0; docId < DOC_COUNT; docId++)
-            if (holds(revision, shard, docId)) bitmap[docId >> 3]! |= 1 << (docId & 7);
+            if (contains(revision, shard, docId)) bitmap[docId >> 3]! |= 1 << (docId & 7);
           return bitmap;
         }),
       );
@@ -71,28 +71,31 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         .filter(({ repoId }) => repoId !== 3)
         .map((part) => (part.repoId === 1 ? { ...part, revisions: table.shards[index] } : part)),
     }));
-    const wanted = (test_: (held: string[]) => boolean): string[] =>
+    const expected = (test_: (names: string[]) => boolean): string[] =>
       shards
         .flatMap((_, shard) =>
           Array.from({ length: DOC_COUNT }, (_unused, docId) => docId)
             .filter((docId) => {
-              const held = NAMES.filter((_name, revision) => holds(revision, shard, docId));
-              return held.length > 0 && test_(held);
+              const names = NAMES.filter((_name, revision) => contains(revision, shard, docId));
+              return names.length > 0 && test_(names);
             })
             .map((docId) => `s${shard}/f${docId}.txt`),
         )
         .sort();
-    const some = (held: string[], text: string): boolean =>
-      held.some((name) => name.includes(text));
+    const some = (names: string[], text: string): boolean =>
+      names.some((name) => name.includes(text));
     const cases: [string, string[]][] = [
-      ['plum', ['plain', ...wanted((held) => held.includes(NAMES[0]!))]],
-      ['plum rev:*', ['plain', ...wanted(() => true)]],
-      ['plum rev:heads/a', wanted((held) => some(held, 'heads/a'))],
-      ['plum rev:heads/a rev:tags', wanted((held) => some(held, 'heads/a') && some(held, 'tags'))],
-      ['plum -rev:/a', ['plain', ...wanted((held) => !some(held, '/a'))]],
-      ['plum -rev:HEAD', wanted((held) => !held.includes(NAMES[0]!))],
-      ['plum (rev:tags or file:^s0/f1)', wanted((held) => some(held, 'tags'))],
-      ['plum shared rev:heads/ab', wanted((held) => some(held, 'heads/ab'))],
+      ['plum', ['plain', ...expected((names) => names.includes(NAMES[0]!))]],
+      ['plum rev:*', ['plain', ...expected(() => true)]],
+      ['plum rev:heads/a', expected((names) => some(names, 'heads/a'))],
+      [
+        'plum rev:heads/a rev:tags',
+        expected((names) => some(names, 'heads/a') && some(names, 'tags')),
+      ],
+      ['plum -rev:/a', ['plain', ...expected((names) => !some(names, '/a'))]],
+      ['plum -rev:HEAD', expected((names) => !names.includes(NAMES[0]!))],
+      ['plum (rev:tags or file:^s0/f1)', expected((names) => some(names, 'tags'))],
+      ['plum shared rev:heads/ab', expected((names) => some(names, 'heads/ab'))],
     ];
     for (const inlineNs of [1_000_000_000n, 0n]) {
       await using engine = await Engine.open({ workers: 2, inlineNs }, build);
@@ -106,29 +109,31 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
             ? [
                 ...new Set([
                   ...paths,
-                  ...wanted(() => true).filter((path) => path.startsWith('s0/f1')),
+                  ...expected(() => true).filter((path) => path.startsWith('s0/f1')),
                 ]),
               ].sort()
             : paths;
         assert.deepEqual(found, filtered, query);
-        const live = wanted(() => true).length + 1;
+        const live = expected(() => true).length + 1;
         assert.equal(answer.stats['shardFilesConsidered'], live, query);
         // Of the third, which hides docs, all that is seen counts.
-        const ofThird = 1 + wanted(() => true).filter((path) => path.startsWith('s2/')).length;
+        const ofThird = 1 + expected(() => true).filter((path) => path.startsWith('s2/')).length;
         const others = filtered.filter((path) => /^s[01]/.test(path)).length;
         assert.ok((answer.stats['filesConsidered'] ?? 0) <= others + ofThird, query);
       }
       // Which of the revisions that hold a doc are shown: those asked for, or, if it is in none of these, all.
-      for (const [query, isVisible] of SHOWN) {
+      for (const [query, isVisible] of REPORTED) {
         for (const file of (await engine.search(query)).files) {
-          const place = /^s(\d)\/f(\d+)/.exec(file.fileName.text);
-          if (place === null) continue;
-          const held = NAMES.filter((_, index) => holds(index, Number(place[1]), Number(place[2])));
-          const displayed = held.filter(isVisible);
+          const found = /^s(\d)\/f(\d+)/.exec(file.fileName.text);
+          if (found === null) continue;
+          const names = NAMES.filter((_, index) =>
+            contains(index, Number(found[1]), Number(found[2])),
+          );
+          const displayed = names.filter(isVisible);
           assert.deepEqual(
             file.branches,
-            displayed.length > 0 ? displayed : held,
-            `${query} ${place[0]}`,
+            displayed.length > 0 ? displayed : names,
+            `${query} ${found[0]}`,
           );
         }
       }

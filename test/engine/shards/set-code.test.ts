@@ -62,20 +62,20 @@ void test('a file gives back its sets, their unions, and who holds a doc', () =>
       for (const [index, { docCount, sets }] of shards.entries()) {
         const shard = table.shards[index]!;
         for (const revisions of [[0], [1], [2, 3], [0, 1, 2, 3]]) {
-          const wanted = new Set(revisions.flatMap((revision) => [...sets[revision]!]));
+          const expected = new Set(revisions.flatMap((revision) => [...sets[revision]!]));
           const found = docIdsOf(shard.docsIn(revisions), docCount);
           assert.deepEqual(
             found,
-            [...wanted].sort((a, b) => a - b),
+            [...expected].sort((a, b) => a - b),
           );
         }
         const all = new Set(sets.flatMap((set) => [...set]));
         assert.equal(shard.liveCount, all.size);
         const docIds = Uint32Array.from({ length: docCount }, (_, docId) => docId);
-        const holders = shard.revisionsHaving(docIds, [0, 2, 3]);
+        const having = shard.revisionsHaving(docIds, [0, 2, 3]);
         for (const docId of docIds)
           assert.deepEqual(
-            holders[docId],
+            having[docId],
             [0, 2, 3].filter((one) => sets[one]!.has(docId)),
           );
         assert.deepEqual(shard.unstoredDocs(), docCount > 0 ? unstored : []);

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { ENGINE_NAMES } from '../../../daemon/engine/symbols/extractor.ts';
 import { type FoundSymbol, mergeSymbols } from '../../../daemon/engine/symbols/found.ts';
 import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
-import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
+import { expectedSymbols, SAMPLES, sampleContent, formatSymbols } from './samples.ts';
 
 const extractors = {
   ctags: await openTestExtractor('ctags'),
@@ -21,7 +21,7 @@ for (const [name, language, engines] of SAMPLES) {
     test(`${language} by ${engine}`, { skip }, async () => {
       const content = sampleContent(name);
       assert.equal(extractors[engine].engineOf(language), engine);
-      const found = shownSymbols(content, await symbolsIn(extractors[engine], language, content));
+      const found = formatSymbols(content, await symbolsIn(extractors[engine], language, content));
       // Other versions of ctags find more, but not less.
       if (engine !== 'ctags' || CTAGS_VERSION.startsWith('Universal Ctags 5.9')) {
         assert.deepEqual(found, expectedSymbols(name, engine));
@@ -55,8 +55,10 @@ test('a blank identifier declares nothing; elsewhere it is a name', async () => 
   for (const [language, text, names] of cases) {
     const content = Buffer.from(text);
     const found = await symbolsIn(extractors['tree-sitter'], language, content);
-    const named = found.map(({ start, size }) => content.toString('utf8', start, start + size));
-    assert.deepEqual(named, names, language);
+    const foundNames = found.map(({ start, size }) =>
+      content.toString('utf8', start, start + size),
+    );
+    assert.deepEqual(foundNames, names, language);
   }
 });
 
@@ -72,7 +74,7 @@ test('with all engines each language has the better one', { skip: NO_CTAGS }, as
   for (const [name, language] of SAMPLES) {
     const content = sampleContent(name);
     const engine = both.engineOf(language) ?? 'both';
-    const found = shownSymbols(content, await symbolsIn(both, language, content));
+    const found = formatSymbols(content, await symbolsIn(both, language, content));
     if (engine !== 'ctags') assert.deepEqual(found, expectedSymbols(name, engine));
     else assert.ok(found.length > 0);
   }
@@ -95,7 +97,7 @@ test('TypeScript: a call signature after one without a semicolon ends no file', 
   );
   for (const language of ['TypeScript', 'TSX']) {
     const found = await symbolsIn(extractors['tree-sitter'], language, content);
-    assert.deepEqual(shownSymbols(content, found), [
+    assert.deepEqual(formatSymbols(content, found), [
       '1 constant é',
       '9 interface Call',
       '13 type Told',
@@ -110,7 +112,7 @@ test('large parts that tree-sitter cannot read are named', async () => {
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
   const extraction = await extractors['tree-sitter'].extract('JavaScript', content);
   assert.ok('symbols' in extraction);
-  assert.deepEqual(shownSymbols(content, extraction.symbols), ['1 function é', '3 function b']);
+  assert.deepEqual(formatSymbols(content, extraction.symbols), ['1 function é', '3 function b']);
   assert.equal(extraction.unread?.length, 1);
   const { start = 0, end = 0 } = extraction.unread[0] ?? {};
   assert.ok(start >= 17 && start < 40 && end > 480 && end <= 497, `${start} to ${end}`);
@@ -128,7 +130,7 @@ test(
     await extractor.close();
     assert.ok('symbols' in extraction);
     const found = ['1 function a', '2 function b', '9 function c in function b'];
-    assert.deepEqual(shownSymbols(content, extraction.symbols), found);
+    assert.deepEqual(formatSymbols(content, extraction.symbols), found);
     assert.deepEqual(extraction.unread, [{ start: 26, end: content.length }]);
   },
 );

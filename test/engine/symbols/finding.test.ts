@@ -45,8 +45,8 @@ test('folders that are not absolute, and the current one, do not count', { skip 
   const elsewhere = process.cwd();
   process.chdir(good);
   try {
-    for (const place of ['', '.', './', good, `${good}/`, `${good}/../${path.basename(good)}`])
-      assert.deepEqual(findPrograms(['no-such-ctags'], `${place}:x`), [], place);
+    for (const folder of ['', '.', './', good, `${good}/`, `${good}/../${path.basename(good)}`])
+      assert.deepEqual(findPrograms(['no-such-ctags'], `${folder}:x`), [], folder);
   } finally {
     process.chdir(elsewhere);
   }

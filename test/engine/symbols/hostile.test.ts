@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { EngineName, Extractor } from '../../../daemon/engine/symbols/extractor.ts';
 import { NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
-import { piecesOf, SAMPLES } from './samples.ts';
+import { fragmentsOf, SAMPLES } from './samples.ts';
 
 const GOOD = Buffer.from('int good(void) { return 1; }\n');
 
@@ -96,7 +96,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
     });
 
     test('random pieces of every language', async () => {
-      const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), piecesOf(SAMPLES));
+      const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fragmentsOf(SAMPLES));
       const languages = SAMPLES.map(([, language]) => language);
       await fc.assert(
         fc.asyncProperty(bytes, fc.constantFrom(...languages), async (content, language) => {

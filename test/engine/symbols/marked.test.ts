@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { openTestExtractor, symbolsIn } from './harness.ts';
-import { shownSymbols } from './samples.ts';
+import { formatSymbols } from './samples.ts';
 
 const FOLDER = path.join('test', 'engine', 'symbols', 'marked');
 
@@ -36,7 +36,7 @@ for (const file of readdirSync(FOLDER)) {
         (MARK.exec(line)?.[1]?.match(/`[^`]+`|\S+/g) ?? []).map((name) => `${index + 1} ${name}`),
       );
     const symbols = await symbolsIn(extractor, LANGUAGES.get(file.split('-')[0]!)!, content);
-    const found = shownSymbols(content, symbols).map((line) =>
+    const found = formatSymbols(content, symbols).map((line) =>
       line.replace(/^(\d+) \w+ (.*?)(?: in \w+ \S+)?$/, '$1 $2'),
     );
     assert.deepEqual(found.sort(), marked.sort());

@@ -9,18 +9,18 @@ import * as fc from 'fast-check';
 import { hide } from '../../../daemon/engine/symbols/patterns.ts';
 import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
 import { openTestExtractor, symbolsIn } from './harness.ts';
-import { piecesOf, SAMPLES, shownSymbols } from './samples.ts';
+import { fragmentsOf, SAMPLES, formatSymbols } from './samples.ts';
 
 const extractor = await openTestExtractor('patterns');
 after(() => extractor.close());
 
 const found = async (language: string, content: string | Buffer): Promise<string[]> => {
   const bytes = Buffer.from(content);
-  return shownSymbols(bytes, await symbolsIn(extractor, language, bytes));
+  return formatSymbols(bytes, await symbolsIn(extractor, language, bytes));
 };
 
 /** A piece of a file, and the lines of its symbols without their numbers. */
-interface Piece {
+interface Fragment {
   readonly text: string;
   readonly symbols: readonly string[];
 }
@@ -29,22 +29,22 @@ const word = fc
   .tuple(fc.constantFrom('a', 'B', '_c', 'type', 'Map', 'x9', 'message'), fc.nat({ max: 99 }))
   .map(([stem, number]) => `${stem}${number}`);
 
-const joined = (pieces: readonly Piece[]): Piece => ({
-  text: pieces.map(({ text }) => text).join(''),
-  symbols: pieces.flatMap(({ symbols }) => symbols),
+const joined = (chunks: readonly Fragment[]): Fragment => ({
+  text: chunks.map(({ text }) => text).join(''),
+  symbols: chunks.flatMap(({ symbols }) => symbols),
 });
 
 /** Pieces with anything between them that is no code. */
-function among(piece: fc.Arbitrary<Piece>, noise: readonly string[]): fc.Arbitrary<Piece> {
+function among(chunk: fc.Arbitrary<Fragment>, noise: readonly string[]): fc.Arbitrary<Fragment> {
   const some = fc.array(fc.constantFrom('\n', '\r\n', ' ', '\t', ...noise), { maxLength: 3 });
   return fc
-    .array(fc.tuple(some, piece), { maxLength: 6 })
+    .array(fc.tuple(some, chunk), { maxLength: 6 })
     .map((list) =>
       joined(list.flatMap(([before, one]) => [{ text: before.join(''), symbols: [] }, one])),
     );
 }
 
-function block(kind: string, opening: string, name: string, members: Piece): Piece {
+function block(kind: string, opening: string, name: string, members: Fragment): Fragment {
   const inner = members.symbols.map((line) =>
     line.includes(' in ') ? line : `${line} in ${kind} ${name}`,
   );
@@ -61,18 +61,18 @@ const protoField = fc
     word,
     fc.constantFrom('', ' [a = 1, (b).c = {d: 1}]'),
   )
-  .map(([type, name, rest]): Piece => ({
+  .map(([type, name, rest]): Fragment => ({
     text: `${type} ${name} = 1${rest};`,
     symbols: [`field ${name}`],
   }));
-const protoValue = word.map((name): Piece => ({
+const protoValue = word.map((name): Fragment => ({
   text: `${name} = -1 [a = 2];\n`,
   symbols: [`enumMember ${name}`],
 }));
 const protoEnum = fc
   .tuple(word, among(protoValue, PROTO_NOISE))
   .map(([name, members]) => block('enum', 'enum', name, members));
-const { message } = fc.letrec<{ message: Piece }>((tie) => ({
+const { message } = fc.letrec<{ message: Fragment }>((tie) => ({
   message: fc
     .tuple(
       word,
@@ -141,12 +141,12 @@ test('what is hidden is what a slow twin hides', () => {
 });
 
 test('nothing moves when it is hidden', () => {
-  const pieces = [...PATTERN_LANGUAGES.values()].flatMap(({ hidden }) =>
+  const chunks = [...PATTERN_LANGUAGES.values()].flatMap(({ hidden }) =>
     hidden.flatMap(({ opens }) => [opens.replaceAll('\\', ''), opens.at(-1)!]),
   );
   const text = fc
     .array(
-      fc.constantFrom(...pieces, '\n', '\r\n', '\\', 'a', "'", '"', '$$', '<<A\n', '\nA', '\ufeff'),
+      fc.constantFrom(...chunks, '\n', '\r\n', '\\', 'a', "'", '"', '$$', '<<A\n', '\nA', '\ufeff'),
     )
     .map((parts) => parts.join(''));
   fc.assert(
@@ -216,7 +216,7 @@ test('names of any length, and those that are too long', async () => {
 describe('time grows with the size alone', () => {
   const SIZE = 1 << 17;
   const CPU_MS_MAX = 5000;
-  const PIECES =
+  const FRAGMENTS =
     '\n|\t|"|\'|`|[|(|{|{(|}|)|\\|\\\n|#|--|/*|$$|$a$|<<A |~r/|"""|a.|a b |a:|a=|@a |type |type A {|extend type A @b(|' +
     'a(b: |message A{|oneof a{|option |extend a.b.|enum A{a=|create |create table |create table a(|create or replace |' +
     'create temp |create definer = |create table a.|create table a(b c,|, a b|, key a |FROM |FROM --a |FROM a AS\n|' +
@@ -234,12 +234,12 @@ describe('time grows with the size alone', () => {
     'SQL',
   ]) {
     test(language, async () => {
-      for (const piece of [' ', 'a', ...PIECES.split('|')]) {
-        const content = Buffer.from(piece.repeat(SIZE / piece.length));
+      for (const chunk of [' ', 'a', ...FRAGMENTS.split('|')]) {
+        const content = Buffer.from(chunk.repeat(SIZE / chunk.length));
         const before = cpuUsage();
         await symbolsIn(extractor, language, content);
         const ms = cpuUsage(before).user / 1000;
-        assert.ok(ms < CPU_MS_MAX, `${JSON.stringify(piece)}: ${ms} ms`);
+        assert.ok(ms < CPU_MS_MAX, `${JSON.stringify(chunk)}: ${ms} ms`);
       }
     });
   }
@@ -303,10 +303,10 @@ test('a word that only begins like an end ends no module', async () => {
 });
 
 test('random pieces of every sample', async () => {
-  const pieces = piecesOf(SAMPLES.filter(([, , engines]) => engines.includes('patterns')));
+  const chunks = fragmentsOf(SAMPLES.filter(([, , engines]) => engines.includes('patterns')));
   await fc.assert(
     fc.asyncProperty(
-      pieces,
+      chunks,
       fc.constantFrom(...PATTERN_LANGUAGES.keys()),
       async (content, language) => {
         await symbolsIn(extractor, language, content);

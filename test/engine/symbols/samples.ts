@@ -54,7 +54,7 @@ export function sampleContent(name: string): Buffer {
 }
 
 /** Samples with a piece missing, and other bytes in its place. */
-export function piecesOf(samples: typeof SAMPLES): fc.Arbitrary<Buffer> {
+export function fragmentsOf(samples: typeof SAMPLES): fc.Arbitrary<Buffer> {
   return fc
     .tuple(fc.constantFrom(...samples), fc.nat(), fc.nat(), fc.uint8Array({ maxLength: 4 }))
     .map(([[name], a, b, noise]) => {
@@ -74,7 +74,7 @@ export function expectedSymbols(name: string, engine: EngineName | 'both'): stri
 }
 
 /** Symbols as lines of those files. */
-export function shownSymbols(content: Buffer, symbols: readonly FoundSymbol[]): string[] {
+export function formatSymbols(content: Buffer, symbols: readonly FoundSymbol[]): string[] {
   return symbols.map(({ start, size, kind, parent }) => {
     const line = content.subarray(0, start).toString('latin1').split('\n').length;
     const name = content.toString('utf8', start, start + size);

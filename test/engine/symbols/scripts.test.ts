@@ -6,14 +6,14 @@ import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import { scriptOf } from '../../../daemon/engine/symbols/scripts.ts';
 import { openTestExtractor, symbolsIn } from './harness.ts';
-import { shownSymbols } from './samples.ts';
+import { formatSymbols } from './samples.ts';
 
 const extractor = await openTestExtractor('tree-sitter');
 after(() => extractor.close());
 
 const found = async (content: string): Promise<string[]> => {
   const bytes = Buffer.from(content);
-  return shownSymbols(bytes, await symbolsIn(extractor, 'Vue', bytes));
+  return formatSymbols(bytes, await symbolsIn(extractor, 'Vue', bytes));
 };
 
 test('the language is the one that the tags name', () => {
@@ -48,7 +48,7 @@ test('what is no script', async () => {
 });
 
 test('all but scripts becomes spaces, and nothing moves', () => {
-  const piece = fc.constantFrom(
+  const chunk = fc.constantFrom(
     '<script',
     '<script>',
     '</script>',
@@ -63,8 +63,8 @@ test('all but scripts becomes spaces, and nothing moves', () => {
     'a',
   );
   fc.assert(
-    fc.property(fc.array(piece), (pieces) => {
-      const content = Buffer.from(pieces.join(''));
+    fc.property(fc.array(chunk), (chunks) => {
+      const content = Buffer.from(chunks.join(''));
       const { content: script } = scriptOf('Svelte', content);
       if (script.length === 0) return;
       assert.equal(script.length, content.length);
@@ -76,7 +76,7 @@ test('all but scripts becomes spaces, and nothing moves', () => {
 });
 
 test('megabytes that never close', () => {
-  for (const piece of [
+  for (const chunk of [
     '<script',
     '<script "',
     '<script >',
@@ -86,9 +86,9 @@ test('megabytes that never close', () => {
     'a ',
     '"a"',
   ]) {
-    const content = Buffer.from(`<script ${piece.repeat((5 << 20) / piece.length)}`);
+    const content = Buffer.from(`<script ${chunk.repeat((5 << 20) / chunk.length)}`);
     const before = cpuUsage();
     scriptOf('Vue', content);
-    assert.ok(cpuUsage(before).user < 5e6, piece);
+    assert.ok(cpuUsage(before).user < 5e6, chunk);
   }
 });

@@ -27,7 +27,7 @@ function* cut(bytes: Buffer, sizes: () => number): Generator<Buffer> {
 
 function readAll(bytes: Buffer, sizes: () => number): TreeRequest[] {
   const reader = new FrameReader<TreeRequest>();
-  return [...cut(bytes, sizes)].flatMap((piece) => [...reader.take(piece)]);
+  return [...cut(bytes, sizes)].flatMap((chunk) => [...reader.take(chunk)]);
 }
 
 test('requests, whole however they are cut', () => {

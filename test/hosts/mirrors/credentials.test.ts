@@ -69,17 +69,17 @@ test(
   async (t) => {
     const { repo, server, url } = await start(t, { login: LOGIN });
     const release = deferred();
-    server.holdAt = { size: 4096, until: () => release.promise };
+    server.pauseAt = { size: 4096, until: () => release.promise };
     const folder = mirrorFolder();
     const fetching = fetchInto(folder, url, { credential: CREDENTIAL });
-    const seen = new Set<string>();
-    while (!seen.has('git-remote-http') || !seen.has('index-pack')) {
+    const authorizations = new Set<string>();
+    while (!authorizations.has('git-remote-http') || !authorizations.has('index-pack')) {
       for (const pid of familyOf(process.pid)) {
         const command = read(`/proc/${pid}/cmdline`);
         // The server's own git gets what the client sends.
         if (command.includes('http-backend') || command.includes('upload-pack')) continue;
         for (const name of ['git-remote-http', 'index-pack'])
-          if (command.includes(name)) seen.add(name);
+          if (command.includes(name)) authorizations.add(name);
         assertHidden(command + read(`/proc/${pid}/environ`), command);
       }
       await sleep(5);

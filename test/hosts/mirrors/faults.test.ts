@@ -99,9 +99,9 @@ test('a page for people is no repository without refs, whenever it comes', async
       response.setHeader('content-type', 'text/html').end(page);
       return true;
     };
-    for (const place of [folder, mirrorFolder()]) {
+    for (const target of [folder, mirrorFolder()]) {
       count = 0;
-      const error = await failureOf(fetchInto(place, url));
+      const error = await failureOf(fetchInto(target, url));
       assert.equal(error.code, code);
     }
   }
@@ -150,7 +150,7 @@ test('a server that ends in the middle of a pack, of which a part is kept by the
   const { server, url } = await start(t);
   const folder = mirrorFolder();
   let size = 0;
-  server.holdAt = {
+  server.pauseAt = {
     size: 100_000,
     until: async () => {
       while ((size = receivedSize(path.dirname(folder))) === 0 && !t.signal.aborted) await sleep(5);
@@ -179,11 +179,11 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
   t.after(() => boundGit(() => 30_000));
   const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
-  server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
+  server.pauseAt = { size: 4096, until: () => new Promise(() => {}) };
   const error = await failureOf(fetchInto(folder, url), 'TIMEOUT');
   assert.match(error.message, /127\.0\.0\.1/);
   assert.deepEqual(readdirSync(path.dirname(folder)), []);
-  server.holdAt = undefined;
+  server.pauseAt = undefined;
   server.delayMs = 500;
   await fetchInto(folder, url);
   assertMirrors(folder, repo);
@@ -192,7 +192,7 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
 test('a fetch that nobody wants any more, and one that takes too long in all', async (t) => {
   const { server, url } = await start(t);
   const folder = mirrorFolder();
-  server.holdAt = { size: 4096, until: () => new Promise(() => {}) };
+  server.pauseAt = { size: 4096, until: () => new Promise(() => {}) };
   const abort = new AbortController();
   const fetching = fetchInto(folder, url, { signal: abort.signal });
   while (!server.requests.some(({ method }) => method === 'POST')) await sleep(5);
@@ -351,14 +351,14 @@ test('locks and parts that a killed git left are removed', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
-  const left =
+  const remaining =
     `packed-refs.lock HEAD.lock config.lock refs/heads/main.lock refs/heads/a/b.lock objects/pack/tmp_pack_x
     objects/pack/pack-x.keep objects/tmp_objdir-x/y HEAD.tmp`.split(/\s+/);
-  writeFiles(folder, Object.fromEntries(left.map((name) => [name, 'x'])));
+  writeFiles(folder, Object.fromEntries(remaining.map((name) => [name, 'x'])));
   mkdirSync(`${folder}.new-1-2-3`);
   pushMore(origin);
   await fetchInto(folder, origin.url);
-  for (const name of left) assert.throws(() => statSync(path.join(folder, name)), name);
+  for (const name of remaining) assert.throws(() => statSync(path.join(folder, name)), name);
 });
 
 test('a mirror that was whole, and about to take its place, does', async (t) => {

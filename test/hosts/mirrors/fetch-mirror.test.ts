@@ -192,11 +192,11 @@ test('100,000 branches', async (t) => {
   const lines = Array.from({ length: 100_000 }, (_, i) => `${id} refs/heads/d${i % 100}/b${i}`);
   const packed = path.join(repo, 'packed-refs');
   git(repo, 'pack-refs', '--all');
-  const known = readFileSync(packed, 'utf8')
+  const existing = readFileSync(packed, 'utf8')
     .split('\n')
     .slice(1)
     .filter((line) => line !== '' && !line.startsWith('^'));
-  const sorted = [...known, ...lines].toSorted((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1));
+  const sorted = [...existing, ...lines].toSorted((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1));
   writeFileSync(packed, `# pack-refs with: sorted \n${sorted.join('\n')}\n`);
   const folder = mirrorFolder();
   await fetchInto(folder, url);

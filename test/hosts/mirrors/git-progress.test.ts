@@ -23,10 +23,10 @@ const WRITTEN = [
   'error: it went wrong\nfatal: so it ends\n',
 ].join('');
 
-function readIn(pieces: readonly string[]): { reported: FetchProgress[]; messages: string } {
+function readIn(chunks: readonly string[]): { reported: FetchProgress[]; messages: string } {
   const reported: FetchProgress[] = [];
   const reader = new ProgressReader((progress) => reported.push(progress));
-  for (const piece of pieces) reader.push(piece);
+  for (const chunk of chunks) reader.push(chunk);
   return { reported, messages: reader.messages };
 }
 
@@ -54,8 +54,8 @@ test('however the text is cut', () => {
   const cuts = fc.array(fc.nat(WRITTEN.length), { maxLength: 30 });
   const property = fc.property(cuts, (offsets) => {
     const sorted = [0, ...offsets.toSorted((a, b) => a - b), WRITTEN.length];
-    const pieces = sorted.slice(1).map((end, i) => WRITTEN.slice(sorted[i], end));
-    assert.deepEqual(readIn(pieces), WHOLE);
+    const chunks = sorted.slice(1).map((end, i) => WRITTEN.slice(sorted[i], end));
+    assert.deepEqual(readIn(chunks), WHOLE);
   });
   fc.assert(property, { seed: SEED });
 });

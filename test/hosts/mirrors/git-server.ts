@@ -41,7 +41,7 @@ export class GitServer {
   /** Answers of objects end after so many bytes; undefined: they do not. */
   cutAt: number | undefined;
   /** An answer of objects stops once, after so many bytes, calls this, and goes on when what it gives is resolved. */
-  holdAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
+  pauseAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
   /** Whether the protocol is that of before version 2. */
   isOld = false;
   /** Answers in place of git's. */
@@ -131,7 +131,7 @@ export class GitServer {
   async #pass(backend: ChildProcess, response: ServerResponse, path: string): Promise<void> {
     let head: Buffer | undefined = Buffer.alloc(0);
     let size = 0;
-    let hold = this.holdAt;
+    let pause = this.pauseAt;
     for await (const chunk of backend.stdout!) {
       let bytes = chunk as Buffer;
       if (head !== undefined) {
@@ -150,13 +150,13 @@ export class GitServer {
         );
         return;
       }
-      if (isPack && hold !== undefined && size > hold.size) {
+      if (isPack && pause !== undefined && size > pause.size) {
         // A part is held back whatever comes at once: git must not have all that it waits for.
-        const early = Math.max(0, bytes.length - (size - hold.size));
+        const early = Math.max(0, bytes.length - (size - pause.size));
         response.write(bytes.subarray(0, early));
         bytes = bytes.subarray(early);
-        const { until } = hold;
-        hold = undefined;
+        const { until } = pause;
+        pause = undefined;
         await until();
       }
       if (response.destroyed) return;

@@ -123,15 +123,15 @@ test('what is no mirror, and one that is empty, are left alone', async () => {
   assert.deepEqual(readdirSync(folder), []);
   const repo = path.join(temporaryFolder(), 'empty.git');
   git(temporaryFolder(), 'init', '-q', '--bare', repo);
-  const place = mirrorFolder();
-  await fetchInto(place, `file://${repo}`, { protocols });
-  assert.equal(await maintain(place), false);
+  const target = mirrorFolder();
+  await fetchInto(target, `file://${repo}`, { protocols });
+  assert.equal(await maintain(target), false);
 });
 
 test('parts of packs that a killed git left are removed', async () => {
   const one = await mirrored();
-  const left = path.join(one.folder, 'objects/pack/.tmp-77-pack-x.pack');
-  writeFileSync(left, 'x');
+  const leftover = path.join(one.folder, 'objects/pack/.tmp-77-pack-x.pack');
+  writeFileSync(leftover, 'x');
   assert.equal(await maintain(one.folder), true);
   assert.deepEqual(
     packs(one.folder).filter((name) => name.startsWith('.tmp')),

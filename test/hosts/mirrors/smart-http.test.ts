@@ -25,7 +25,7 @@ interface Recorded {
 let recorded: Readonly<Record<'new' | 'old', readonly Recorded[]>>;
 let listed: string;
 
-function ask(answers: readonly Recorded[]): Promise<HttpRemote> {
+function listFrom(answers: readonly Recorded[]): Promise<HttpRemote> {
   let count = 0;
   const fetch: Fetch = (url) => {
     const { type, bytes } = answers[count++] ?? { type: 'text/html', bytes: Buffer.alloc(0) };
@@ -44,7 +44,7 @@ function ask(answers: readonly Recorded[]): Promise<HttpRemote> {
 /** The error, or the refs. */
 async function outcomeOf(answers: readonly Recorded[]): Promise<string> {
   try {
-    return digestOf((await ask(answers)).refs);
+    return digestOf((await listFrom(answers)).refs);
   } catch (error) {
     assert.ok(error instanceof HostError, String(error));
     assert.equal(error.code, 'HOST_ANSWER_INVALID');
@@ -58,17 +58,17 @@ test('a repository that was asked for before takes one request', async (t) => {
   git(root, 'clone', '-q', '--bare', tree, path.join(root, 'one.git'));
   const server = await GitServer.start(t, { root });
   const address = remoteAddress(`${server.url}/one.git`);
-  const askReal = async (): Promise<[remote: HttpRemote, methods: string]> => {
+  const listServer = async (): Promise<[remote: HttpRemote, methods: string]> => {
     const { signal } = new AbortController();
     const before = server.requests.length;
     const remote = await listOverHttp({ address, credential: undefined, fetch, signal });
     const methods = server.requests.slice(before).map(({ method }) => method);
     return [remote, methods.join(' ')];
   };
-  const [first, inFull] = await askReal();
+  const [first, inFull] = await listServer();
   assert.equal(inFull, 'GET POST');
   git(path.join(root, 'one.git'), 'branch', 'other', 'main');
-  const [again, atOnce] = await askReal();
+  const [again, atOnce] = await listServer();
   assert.equal(atOnce, 'POST');
   assert.equal(again.url, first.url);
   assert.deepEqual(
@@ -81,21 +81,21 @@ test('a repository that was asked for before takes one request', async (t) => {
     if (request.method === 'POST') response.end('<html>');
     return request.method === 'POST';
   };
-  await assert.rejects(askReal(), HostError);
+  await assert.rejects(listServer(), HostError);
   server.answer = undefined;
   server.isOld = true;
-  assert.equal((await askReal())[1], 'GET');
+  assert.equal((await listServer())[1], 'GET');
   server.isOld = false;
-  assert.equal((await askReal())[1], 'GET POST');
+  assert.equal((await listServer())[1], 'GET POST');
 
   // It has moved, and is asked for where it was as long as that leads on.
   git(root, 'clone', '-q', '--bare', 'one.git', 'two.git');
   server.redirect = (requested) =>
     requested.startsWith('/one.git') ? requested.replace('one', 'two') : undefined;
-  for (let i = 0; i < 2; i++) assert.equal((await askReal())[0].url, `${server.url}/two.git`);
+  for (let i = 0; i < 2; i++) assert.equal((await listServer())[0].url, `${server.url}/two.git`);
   server.redirect = undefined;
-  assert.equal((await askReal())[0].url, first.url);
-  assert.equal((await askReal())[1], 'POST');
+  assert.equal((await listServer())[0].url, first.url);
+  assert.equal((await listServer())[1], 'POST');
 });
 
 describe('answers of a real git', () => {
@@ -130,7 +130,7 @@ describe('answers of a real git', () => {
     test(`${kind}: as git ls-remote says`, async () => {
       const answers = recorded[kind];
       assert.equal(answers.length, kind === 'new' ? 2 : 1);
-      const { refs } = await ask(answers);
+      const { refs } = await listFrom(answers);
       const expected = parseListed(listed);
       assert.equal(digestOf(refs), digestOf(expected));
       assert.equal(refs.defaultBranch, expected.defaultBranch);

@@ -108,7 +108,7 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
   await fc.assert(
     fc.asyncProperty(texts, async (rules) => {
       const root = temporaryFolder();
-      for (const [place, folder] of FOLDERS.entries()) {
+      for (const [index, folder] of FOLDERS.entries()) {
         for (const name of ['a', 'b', 'x.c', 'ab', 'z'])
           writeFiles(root, { [`${folder}f${name}`]: '', [`${folder}e/${name}`]: '' });
         writeFiles(root, { [`${folder}e/q/b`]: '', [`${folder}e/a.c`]: '' });
@@ -118,7 +118,7 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
           ['.ignore', ['.ignore']],
           ['.gitignore', ['.gitignore']],
         ].entries() as Iterable<[number, [string, string[]]]>) {
-          const text = rules[place * 3 + kind];
+          const text = rules[index * 3 + kind];
           if (text !== null && text !== undefined)
             for (const file of files[1]) writeFiles(root, { [folder + file]: text });
         }
@@ -188,18 +188,18 @@ test('commits: .trawlignore as committed in each revision', async () => {
       { name: 'refs/heads/other', commit: other },
     ],
   }).list();
-  const held = [0, 1, 2].map((revision) => {
+  const pathsByRevision = [0, 1, 2].map((revision) => {
     const paths: string[] = [];
     listing.revisions?.visit(revision, (file) => paths.push(listing.files.at(file).path));
     return paths.filter((path) => !path.endsWith('ignore')).sort();
   });
-  assert.deepEqual(held, [['a.c'], ['a.c', 'gen/x.c'], ['b.tmp', 'gen/x.c', 'only.c']]);
+  assert.deepEqual(pathsByRevision, [['a.c'], ['a.c', 'gen/x.c'], ['b.tmp', 'gen/x.c', 'only.c']]);
   assert.deepEqual(await listing.ignored(), one.ignored);
 });
 
 /** Pieces of patterns, and names that they may match. */
 const WORDS = String.raw`a b * ** ? [ab] [!a] [a-c] [[:alpha:]] []a] / / . **/ /** a* *b # ! [ [a-] \* \ `;
-const PIECES = [...WORDS.trimEnd().split(' '), ' ', '\\ '];
+const FRAGMENTS = [...WORDS.trimEnd().split(' '), ' ', '\\ '];
 const NAMES = ['a', 'b', 'ab', 'abc', 'aab', '#', '!a', ' ', 'a ', '*', '[a]', '-', '.', 'A', '\\'];
 
 test('a file of rules says what git makes of it', { timeout: 120_000 }, async () => {
@@ -211,10 +211,10 @@ test('a file of rules says what git makes of it', { timeout: 120_000 }, async ()
     ...names.flatMap((two) => [`${one}/${two}`, `${one}/${two}/a`, `${one}/${two}/b`]),
   ]);
   const input = paths.map((one) => `./${one}\0`).join('');
-  const pattern = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 });
+  const pattern = fc.array(fc.constantFrom(...FRAGMENTS), { minLength: 1, maxLength: 4 });
   const line = fc
     .tuple(fc.constantFrom('', '', '', '!'), pattern)
-    .map(([negation, pieces]) => negation + pieces.join(''))
+    .map(([negation, fragments]) => negation + fragments.join(''))
     // git looks for `**` behind the letters that a pattern begins with as for one that stands alone.
     .filter((text) => !/^!?[^*?[\\]+\*\*/.test(text) || /^!?[^*?[\\]*\/\*\*/.test(text));
   await fc.assert(

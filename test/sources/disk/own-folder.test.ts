@@ -89,9 +89,9 @@ for (const kind of ['worktree', 'folder'] as const)
 
     for (const file of HIDDEN) assert.equal(await reads(source, file), false, file);
     for (const file of open) assert.equal(await reads(source, file), true, file);
-    const named = HIDDEN.slice(0, 2).map((name) => ({ path: name, size: 10, isSymlink: false }));
+    const entries = HIDDEN.slice(0, 2).map((name) => ({ path: name, size: 10, isSymlink: false }));
     const reader = new DiskReader(source.path);
-    const failures = await reader.read(named, (_, bytes) => assert.equal(bytes, undefined));
+    const failures = await reader.read(entries, (_, bytes) => assert.equal(bytes, undefined));
     assert.equal(failures.length, 2);
   });
 
@@ -99,12 +99,12 @@ void test('it is no source itself, nor is what lies in it, through a link either
   const { path: root } = await makeSource('folder');
   const link = path.join(temporaryFolder(), 'elsewhere');
   symlinkSync(path.join(root, 'state'), link);
-  for (const place of [
+  for (const folder of [
     path.join(root, 'state/my data'),
     path.join(root, 'state/my data/shards'),
     path.join(link, 'my data'),
   ]) {
-    const source = { kind: 'folder', path: place } as const;
+    const source = { kind: 'folder', path: folder } as const;
     await assert.rejects(openSource(source).list(), /is the data directory, or in it/);
     assert.equal(await reads(source, 'secret'), false);
     assert.equal((await readDiskFolders(source, () => true, SIGNAL)).size, 0);

@@ -155,21 +155,21 @@ test('fingerprints follow the files', async (t) => {
   const repo = makeRepo(FILES);
   for (const kind of ['worktree', 'folder'] as const) {
     const source = openSource({ kind, path: repo });
-    const seen = new Set<string>();
-    const look = async (): Promise<void> => {
+    const fingerprints = new Set<string>();
+    const checkNew = async (): Promise<void> => {
       const fingerprint = await source.fingerprint();
       assert.equal(fingerprint, await source.fingerprint());
-      assert.ok(!seen.has(fingerprint));
-      seen.add(fingerprint);
+      assert.ok(!fingerprints.has(fingerprint));
+      fingerprints.add(fingerprint);
     };
-    await look();
+    await checkNew();
     writeFileSync(path.join(repo, 'a.txt'), 'ALPHA\n');
     utimesSync(path.join(repo, 'a.txt'), 1, 1);
-    await look();
+    await checkNew();
     writeFileSync(path.join(repo, 'new'), '');
-    await look();
+    await checkNew();
     chmodSync(path.join(repo, 'new'), 0o755);
-    await look();
+    await checkNew();
     const after = await source.fingerprint();
     rmSync(path.join(repo, 'new'));
     assert.notEqual(await source.fingerprint(), after);

@@ -48,9 +48,9 @@ export function writeFiles(
   files: Readonly<Record<string, string | Uint8Array>>,
 ): void {
   for (const [name, content] of Object.entries(files)) {
-    const place = path.join(folder, name);
-    mkdirSync(path.dirname(place), { recursive: true });
-    writeFileSync(place, content);
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
   }
 }
 

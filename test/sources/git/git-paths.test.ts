@@ -58,7 +58,7 @@ async function assertRefused({ source }: Pick<World, 'source'>, isDeep = false):
 }
 
 /** The ways from a source to another repository. */
-const WAYS: Readonly<Record<string, (world: World) => void>> = {
+const ESCAPES: Readonly<Record<string, (world: World) => void>> = {
   'a file .git': ({ secret, source }) => {
     rmSync(`${source}/.git`, { recursive: true });
     writeFileSync(`${source}/.git`, `gitdir: ${secret}/.git\n`);
@@ -84,8 +84,8 @@ const WAYS: Readonly<Record<string, (world: World) => void>> = {
   'alternates in quotes': ({ secret, source }) =>
     writeFileSync(`${source}/.git/objects/info/alternates`, `"${secret}/.git/objects"\n`),
   'alternates in quotes with bytes': ({ secret, source }) => {
-    const place = `${secret}/.git/objects`.replace('/', '\\057');
-    writeFileSync(`${source}/.git/objects/info/alternates`, `"${place}"\n`);
+    const target = `${secret}/.git/objects`.replace('/', '\\057');
+    writeFileSync(`${source}/.git/objects/info/alternates`, `"${target}"\n`);
   },
   'alternates of alternates': ({ secret, source }) => {
     mkdirSync(`${source}/more/info`, { recursive: true });
@@ -111,7 +111,7 @@ const WAYS: Readonly<Record<string, (world: World) => void>> = {
   },
 };
 
-for (const [name, lead] of Object.entries(WAYS)) {
+for (const [name, lead] of Object.entries(ESCAPES)) {
   test(`refused: ${name}`, async () => {
     const world = makeWorld();
     lead(world);

@@ -170,8 +170,8 @@ test('git that writes without end is ended at the limit, which the error names',
       () => findObjects(repo, ['0'.repeat(40)]),
       () => probeSource(repo),
     ];
-    for (const ask of questions) {
-      const { failure, detail } = await gitErrorOf(ask());
+    for (const question of questions) {
+      const { failure, detail } = await gitErrorOf(question());
       assert.equal(failure, 'output_too_large');
       assert.ok(Number(/^limit (\d+) bytes$/.exec(detail)?.[1]) <= 1 << 20, detail);
     }

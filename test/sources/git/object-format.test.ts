@@ -22,13 +22,13 @@ test('the hash is what git says, however it is written', () => {
     '[other]\nobjectformat = sha256\n',
     '[other]\nx = y\n  [extensions]\r\n\n  objectformat\t=sha256\r\n[more]\nx = y\n',
   ];
-  const seen = texts.map((text) => {
+  const parsed = texts.map((text) => {
     writeFileSync(path.join(repo, '.git/config'), VERSION + text);
     const format = git(repo, 'rev-parse', '--show-object-format');
     assert.equal(objectFormatOf(repo), format, text);
     return format;
   });
-  assert.equal(seen.filter((format) => format === 'sha256').length, 3);
+  assert.equal(parsed.filter((format) => format === 'sha256').length, 3);
 });
 
 test('a folder without git has that of git without a setting', () => {

@@ -98,8 +98,8 @@ test('so many a repository, so many in all, so many wait', async () => {
   const pool = openPool({ perRepoMax: 2, processMax: 3, waitingMax: 2 });
   const first = gate();
   const order: string[] = [];
-  const take = (place: string, name: string, until: Promise<void>): Promise<void> =>
-    pool.use(place, signal, async () => {
+  const take = (repo: string, name: string, until: Promise<void>): Promise<void> =>
+    pool.use(repo, signal, async () => {
       order.push(name);
       await until;
     });
@@ -172,7 +172,7 @@ test('what fails gives the process back', async () => {
 
 test('a repository that is not there', async () => {
   const pool = openPool();
-  const asking = pool.use(`${repo}/nosuch`, signal, (process) => process.info('HEAD'));
-  await assert.rejects(asking, GitError);
+  const pending = pool.use(`${repo}/nosuch`, signal, (process) => process.info('HEAD'));
+  await assert.rejects(pending, GitError);
   assert.equal(pool.counts.processes, 0);
 });

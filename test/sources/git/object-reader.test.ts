@@ -100,14 +100,14 @@ test('objects that only a new process can see', async () => {
 
 test('damaged and missing objects are errors, and others can still be read', async () => {
   const repo = makeRepo({ a: 'a'.repeat(100), b: 'b', c: 'c' });
-  const place = (name: string): string => {
+  const pathOf = (name: string): string => {
     const id = idOf(repo, name);
     return path.join(repo, '.git/objects', id.slice(0, 2), id.slice(2));
   };
   const [a, b, c] = [idOf(repo, 'HEAD:a'), idOf(repo, 'HEAD:b'), idOf(repo, 'HEAD:c')];
-  chmodSync(place('HEAD:a'), 0o600);
-  truncateSync(place('HEAD:a'), 12);
-  rmSync(place('HEAD:b'));
+  chmodSync(pathOf('HEAD:a'), 0o600);
+  truncateSync(pathOf('HEAD:a'), 12);
+  rmSync(pathOf('HEAD:b'));
   await assert.rejects(textOf(repo, a));
   await assert.rejects(textOf(repo, b), LostObjectError);
   assert.equal(await textOf(repo, c), 'c');

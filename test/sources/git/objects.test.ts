@@ -93,7 +93,7 @@ test('a work tree lists tracked and untracked, not ignored, each once', async ()
   });
   writeFiles(repo, { 'out/b': 'b', 'x.log': 'l', 'new\nfile': 'n', 'sub/-c': 'c' });
   git(repo, 'rm', '-q', '--cached', 'gone');
-  const paths = (await listWorktree(repo)).map((named) => named.path).sort();
+  const paths = (await listWorktree(repo)).map((file) => file.path).sort();
   assert.deepEqual(paths, ['.gitignore', 'a', 'gone', 'kept.log', 'new\nfile', 'sub/-c']);
   assert.deepEqual(await listWorktree(repo, { within: ['sub'] }), [{ path: 'sub/-c' }]);
   assert.deepEqual(await listWorktree(repo, { within: ['*'] }), []);
@@ -212,9 +212,9 @@ test('the stream may be cut anywhere', () => {
         });
         let start = 0;
         for (const cut of [...cuts.sort((a, b) => a - b), stream.length]) {
-          const piece = Buffer.from(stream.subarray(start, cut));
-          parser.push(piece);
-          piece.fill(0);
+          const chunk = Buffer.from(stream.subarray(start, cut));
+          parser.push(chunk);
+          chunk.fill(0);
           start = cut;
         }
         assert.deepEqual(found, objects);

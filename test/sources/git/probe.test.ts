@@ -131,11 +131,11 @@ test('what is no source is named with its reason', async () => {
     ['broken', 'not_a_repository'],
   ];
   for (const [name, failure] of cases) {
-    const place = path.join(folder, name);
-    await assert.rejects(probeSource(place), (error) => {
+    const target = path.join(folder, name);
+    await assert.rejects(probeSource(target), (error) => {
       assert.ok(error instanceof ProbeError);
       assert.equal(error.failure, failure, name);
-      assert.ok(error.message.startsWith(`${place}: `), error.message);
+      assert.ok(error.message.startsWith(`${target}: `), error.message);
       return true;
     });
   }
@@ -147,11 +147,11 @@ test('a part of a bare repository is no folder', async () => {
   const repo = makeRepo({ a: 'a' });
   const folder = temporaryFolder();
   const make = (name: string, ...parts: readonly string[]): string => {
-    const place = path.join(folder, name);
-    mkdirSync(place);
+    const target = path.join(folder, name);
+    mkdirSync(target);
     for (const part of parts)
-      cpSync(path.join(repo, '.git', part), path.join(place, part), { recursive: true });
-    return place;
+      cpSync(path.join(repo, '.git', part), path.join(target, part), { recursive: true });
+    return target;
   };
   const cases: [string, string][] = [
     [make('a', 'HEAD', 'objects'), 'refs'],
@@ -161,11 +161,11 @@ test('a part of a bare repository is no folder', async () => {
     [make('e.git', 'HEAD'), 'objects, refs'],
     [make('f.git'), 'HEAD, objects, refs'],
   ];
-  for (const [place, missing] of cases)
+  for (const [target, missing] of cases)
     for (const mode of [undefined, 'commits', 'folder'] as const)
-      await assert.rejects(probeSource(place, mode), {
+      await assert.rejects(probeSource(target, mode), {
         failure: 'not_a_repository',
-        message: `${place}: looks like a damaged or incomplete bare repository; missing: ${missing}`,
+        message: `${target}: looks like a damaged or incomplete bare repository; missing: ${missing}`,
       });
   writeFiles(folder, { 'g/config': '[core]', 'g/objects/a': '', 'g/refs/a': '', 'h.git/a': '' });
   for (const name of ['g', 'h.git'])

@@ -136,11 +136,11 @@ test('a repository that is gone, and one that comes back', async () => {
 test('a damaged repository is a fault, not a bad ref', async () => {
   const repo = makeRepo({ a: 'a' });
   const head = commitAll(repo);
-  const place = path.join(repo, '.git/objects', head.slice(0, 2), head.slice(2));
-  chmodSync(place, 0o600);
-  truncateSync(place, 3);
+  const objectFile = path.join(repo, '.git/objects', head.slice(0, 2), head.slice(2));
+  chmodSync(objectFile, 0o600);
+  truncateSync(objectFile, 3);
   await assert.rejects(resolve(repo, 'main'), (error) => !(error instanceof RefError));
-  rmSync(place);
+  rmSync(objectFile);
   await assert.rejects(resolve(repo, 'main'), (error) => !(error instanceof RefError));
   writeFileSync(path.join(repo, '.git/refs/heads/broken'), 'no id\n');
   await assert.rejects(resolve(repo, 'broken'));

@@ -36,11 +36,11 @@ exec ${real} "$@"
 `,
   });
   chmodSync(path.join(tools, 'git'), 0o755);
-  let seenCount = 0;
+  let readCount = 0;
   // Why not removed once read: what a blame noted in between would be lost.
   const read = (): number[] => {
     const text = existsSync(notes) ? readFileSync(notes, 'utf8') : '';
-    return text.split('\n').filter(Boolean).map(Number).slice(seenCount);
+    return text.split('\n').filter(Boolean).map(Number).slice(readCount);
   };
   return {
     path: `${tools}:${process.env['PATH'] ?? ''}`,
@@ -49,7 +49,7 @@ exec ${real} "$@"
     release: () => rmSync(brake, { force: true }),
     blamers() {
       const found = read();
-      seenCount += found.length;
+      readCount += found.length;
       return found;
     },
     async blamerStarted() {

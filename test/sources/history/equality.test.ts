@@ -125,22 +125,22 @@ for (const format of ['sha1', 'sha256'] as const) {
   git(repo, 'update-ref', 'refs/remotes/origin/main', commits[8]!);
   git(repo, 'update-ref', 'refs/pull/1/head', commits[8]!);
   const folder = graphFolder();
-  const known = historyOf(repo, { folder });
+  const indexed = historyOf(repo, { folder });
 
-  const bothWays: [string, () => Promise<HistoryWorld>][] = [
+  const variants: [string, () => Promise<HistoryWorld>][] = [
     ['without a graph of ours', async () => historyOf(repo, { commitCountMin: 1e6 })],
     [
       'with a graph of ours',
       async () => {
-        await known.history.prepare(known.repo, NEVER);
-        assert.ok(existsSync(path.join(folder, String(known.repo.repoId), GRAPH)));
-        return known;
+        await indexed.history.prepare(indexed.repo, NEVER);
+        assert.ok(existsSync(path.join(folder, String(indexed.repo.repoId), GRAPH)));
+        return indexed;
       },
     ],
   ];
 
-  for (const [way, open] of bothWays) {
-    test(`${format}, ${way}: commits equal git log`, async () => {
+  for (const [variant, open] of variants) {
+    test(`${format}, ${variant}: commits equal git log`, async () => {
       const world = await open();
       for (const [call, args] of [
         [{}, ['main']],
@@ -182,7 +182,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       assert.ok((await world.commits()).items.length > 8);
     });
 
-    test(`${format}, ${way}: pages of commits`, async () => {
+    test(`${format}, ${variant}: pages of commits`, async () => {
       const world = await open();
       const all = logOf(repo, 'main');
       for (const call of [{}, { path: 'src/a.c' }, { author: 'proper' }]) {
@@ -199,7 +199,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       assert.deepEqual(far, { total: all.length, items: [] });
     });
 
-    test(`${format}, ${way}: each commit`, async () => {
+    test(`${format}, ${variant}: each commit`, async () => {
       const world = await open();
       for (const ref of [...commits, 'v1', 'v2', 'v2-again', 'HEAD', 'main~1', 'refs/heads/side'])
         assert.deepEqual(
@@ -209,7 +209,7 @@ for (const format of ['sha1', 'sha256'] as const) {
         );
     });
 
-    test(`${format}, ${way}: authors equal git shortlog`, async () => {
+    test(`${format}, ${variant}: authors equal git shortlog`, async () => {
       const world = await open();
       for (const [ref, within] of [
         ['main', undefined],
@@ -223,7 +223,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       }
     });
 
-    test(`${format}, ${way}: blame equals git blame`, async () => {
+    test(`${format}, ${variant}: blame equals git blame`, async () => {
       const world = await open();
       const files: [string, string][] = [
         ['src/a.c', 'main'],
@@ -258,7 +258,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       assert.deepEqual(await world.blame('empty', 'v1'), { ranges: [], commits: {} });
     });
 
-    test(`${format}, ${way}: diffs equal git diff`, async () => {
+    test(`${format}, ${variant}: diffs equal git diff`, async () => {
       const world = await open();
       for (const [index, base] of commits.entries()) {
         const next = commits[index + 1] ?? base;
@@ -284,7 +284,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       }
     });
 
-    test(`${format}, ${way}: lines of diffs are counted as by git diff --numstat`, async () => {
+    test(`${format}, ${variant}: lines of diffs are counted as by git diff --numstat`, async () => {
       const world = await open();
       for (const [index, head] of commits.entries()) {
         const files = await world.diff(commits[index - 1] ?? head, head);
@@ -304,7 +304,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       }
     });
 
-    test(`${format}, ${way}: a root commit is compared with nothing`, async () => {
+    test(`${format}, ${variant}: a root commit is compared with nothing`, async () => {
       const world = await open();
       for (const root of [commits[0]!, commits[7]!])
         for (const base of [`${root}^`, `${root}~1`]) {
@@ -323,7 +323,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       await assert.rejects(world.diff(`${commits[1]!}^2`, commits[1]!), RefError);
     });
 
-    test(`${format}, ${way}: names whose bytes are no UTF-8, or odd`, async () => {
+    test(`${format}, ${variant}: names whose bytes are no UTF-8, or odd`, async () => {
       const world = await open();
       const odd = 'caf\u00E9 "q"\n.txt';
       const first = commits[0]!;
@@ -333,8 +333,8 @@ for (const format of ['sha1', 'sha256'] as const) {
         [odd, 'caf*q*'],
       ] as const) {
         const { ranges } = await world.blame(file, 'main');
-        const named = ranges.map(({ hash, path: then, lineCount }) => [hash, then, lineCount]);
-        assert.deepEqual(named, [
+        const rows = ranges.map(({ hash, path: then, lineCount }) => [hash, then, lineCount]);
+        assert.deepEqual(rows, [
           [first, file, 1],
           [last, file, 1],
         ]);

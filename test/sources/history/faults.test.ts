@@ -107,8 +107,11 @@ test('the time limit ends git', async () => {
   const { repo } = historyOf(plain.path);
   braked.blamers();
   braked.brake();
-  const place = { ref: 'main', path: 'a.txt' };
-  await assert.rejects(history.blame(repo, place, NEVER), { name: 'GitError', failure: 'timeout' });
+  const request = { ref: 'main', path: 'a.txt' };
+  await assert.rejects(history.blame(repo, request, NEVER), {
+    name: 'GitError',
+    failure: 'timeout',
+  });
   for (const pid of braked.blamers()) await goneSoon(pid);
   braked.release();
   await history.close();
@@ -207,7 +210,7 @@ test('a setting that git refuses is an error of its own, and no setting makes an
     () => world.history.commit(world.repo, 'main', NEVER),
     () => world.history.authors(world.repo, { ref: undefined, path: undefined }, NEVER),
   ];
-  const expected = await Promise.all(callsOf(good).map((ask) => ask()));
+  const expected = await Promise.all(callsOf(good).map((call) => call()));
   let refusedCount = 0;
   for (const name of READ_SETTINGS)
     for (const value of [' = bogus', ' = -1', '']) {
@@ -217,7 +220,7 @@ test('a setting that git refuses is an error of its own, and no setting makes an
       const sub = name.split('.').slice(1, -1).join('.');
       const head = sub === '' ? `[${section}]` : `[${section} "${sub}"]`;
       appendFileSync(path.join(repo, 'config'), `${head}\n\t${variable}${value}\n`);
-      const answers = await Promise.allSettled(callsOf(historyOf(repo)).map((ask) => ask()));
+      const answers = await Promise.allSettled(callsOf(historyOf(repo)).map((call) => call()));
       for (const [index, answer] of answers.entries()) {
         const what = `${name}${value}, call ${index}`;
         if (answer.status === 'fulfilled') assert.deepEqual(answer.value, expected[index], what);
@@ -267,12 +270,12 @@ test('a work tree elsewhere that a repository names is not looked at', async () 
     await world.commits({ path: 'a.txt' }),
   ];
   const expected = await answersOf(good);
-  for (const place of [outside, '../..', '/nonexistent']) {
+  for (const worktree of [outside, '../..', '/nonexistent']) {
     writeFileSync(
       config,
-      `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${place}\n`,
+      `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${worktree}\n`,
     );
-    assert.deepEqual(await answersOf(historyOf(repo)), expected, place);
+    assert.deepEqual(await answersOf(historyOf(repo)), expected, worktree);
   }
   assert.match(git(repo, 'log', '-1', '--format=%aN', 'main'), /\w/);
 });

@@ -51,13 +51,13 @@ const step: fc.Arbitrary<Step> = fc.record({
 /** The last commit is `main`; earlier ones are its ancestors, or belong to nothing. */
 function commitsOf(steps: readonly Step[]): MadeCommit[] {
   return steps.map(({ files, person, parents, seconds }, index) => {
-    const known = parents.filter((back) => back <= index).map((back) => `:${index + 1 - back}`);
-    const isFirst = known.length === 0;
+    const marks = parents.filter((back) => back <= index).map((back) => `:${index + 1 - back}`);
+    const isFirst = marks.length === 0;
     return {
       branch: 'refs/heads/main',
       author: person,
       date: `${1_700_000_000 + seconds} +0000`,
-      parents: known,
+      parents: marks,
       // Why a file: a first commit without any has nothing to ask for.
       files: isFirst ? { ...files, a: 'one\ntwo\nthree\n' } : files,
     };

@@ -62,8 +62,8 @@ export function importStream(commits: readonly MadeCommit[]): Buffer {
     parts.push(`committer C <c@example.com> ${commit.committed ?? date}\n`);
     if (commit.encoding !== undefined) parts.push(`encoding ${commit.encoding}\n`);
     parts.push(data(message));
-    for (const [place, parent] of (parents ?? []).entries())
-      parts.push(`${place === 0 ? 'from' : 'merge'} ${parent}\n`);
+    for (const [index, parent] of (parents ?? []).entries())
+      parts.push(`${index === 0 ? 'from' : 'merge'} ${parent}\n`);
     for (const [from, to] of Object.entries(commit.renames ?? {})) parts.push(`R ${from} ${to}\n`);
     for (const [name, made] of Object.entries(commit.files ?? {})) parts.push(fileOf(name, made));
     parts.push('\n');

@@ -17,19 +17,28 @@ import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fi
 const { signal } = new AbortController();
 after(() => objectPool.close());
 
-const repoOf = (place: string, kind: SourceKind) => ({
+const repoOf = (repoPath: string, kind: SourceKind) => ({
   name: 'r',
-  source: { kind, path: place },
+  source: { kind, path: repoPath },
   defaultRevision: kind === 'commits' ? 'refs/heads/main' : 'HEAD',
 });
 
-function files(place: string, kind: SourceKind = 'commits', ref = 'HEAD') {
-  return listFiles(repoOf(place, kind), ref, signal);
+function files(repoPath: string, kind: SourceKind = 'commits', ref = 'HEAD') {
+  return listFiles(repoOf(repoPath, kind), ref, signal);
 }
 
 /** Children of all folders there are, `type name` each. */
-async function folders(place: string, wanted: Iterable<string>, kind: SourceKind = 'commits') {
-  const found = await listFolders(repoOf(place, kind), 'HEAD', new Set(['', ...wanted]), signal);
+async function folders(
+  repoPath: string,
+  folderNames: Iterable<string>,
+  kind: SourceKind = 'commits',
+) {
+  const found = await listFolders(
+    repoOf(repoPath, kind),
+    'HEAD',
+    new Set(['', ...folderNames]),
+    signal,
+  );
   return new Map(
     [...found].map(([folder, children]) => [folder, children.map((c) => `${c.type} ${c.name}`)]),
   );
@@ -41,8 +50,8 @@ interface Row {
 }
 
 /** What `git ls-tree` says; paths in bytes. */
-function lsTree(place: string, ...args: string[]): Row[] {
-  const output = execFileSync('git', ['ls-tree', '-z', '--full-tree', ...args], { cwd: place });
+function lsTree(repoPath: string, ...args: string[]): Row[] {
+  const output = execFileSync('git', ['ls-tree', '-z', '--full-tree', ...args], { cwd: repoPath });
   const rows = output.toString('latin1').split('\0').slice(0, -1);
   return rows.map((row) => {
     const [, type = '', name = ''] = /^\d+ (\w+) \w+\t([^]*)$/.exec(row) ?? [];
@@ -66,19 +75,19 @@ function sorted(rows: readonly Row[]): string[] {
 }
 
 /** Compares every folder, and the whole, with git. */
-async function compare(place: string): Promise<void> {
-  const all = lsTree(place, '-r', '-t', 'HEAD');
-  const blobs = lsTree(place, '-r', 'HEAD').filter(({ type }) => type === 'blob');
+async function compare(repoPath: string): Promise<void> {
+  const all = lsTree(repoPath, '-r', '-t', 'HEAD');
+  const blobs = lsTree(repoPath, '-r', 'HEAD').filter(({ type }) => type === 'blob');
   assert.deepEqual(
-    await files(place),
+    await files(repoPath),
     blobs.map(({ name }) => name.toString()),
   );
   const paths = all.filter(({ type }) => type === 'tree').map(({ name }) => name.toString());
-  const found = await folders(place, paths);
+  const found = await folders(repoPath, paths);
   assert.equal(found.size, paths.length + 1);
   for (const folder of ['', ...paths]) {
     const tree = folder === '' ? 'HEAD' : `HEAD:${folder}`;
-    assert.deepEqual(found.get(folder), sorted(lsTree(place, tree)), folder);
+    assert.deepEqual(found.get(folder), sorted(lsTree(repoPath, tree)), folder);
   }
 }
 
@@ -102,25 +111,25 @@ const HARD = {
 };
 
 function makeHard(): string {
-  const place = makeRepo(HARD);
-  symlinkSync('a/b', path.join(place, 'link'));
-  writeFileSync(Buffer.concat([Buffer.from(`${place}/bad`), Buffer.of(0xff)]), 'bad');
-  writeFiles(place, { 'run.sh': 'x' });
-  git(place, 'add', '-A');
-  git(place, 'update-index', '--chmod=+x', 'run.sh');
-  git(place, 'submodule', '--quiet', 'add', makeRepo({ inner: 'i' }), 'lib/module');
-  git(place, 'commit', '-q', '-m', 'hard');
-  return place;
+  const repoPath = makeRepo(HARD);
+  symlinkSync('a/b', path.join(repoPath, 'link'));
+  writeFileSync(Buffer.concat([Buffer.from(`${repoPath}/bad`), Buffer.of(0xff)]), 'bad');
+  writeFiles(repoPath, { 'run.sh': 'x' });
+  git(repoPath, 'add', '-A');
+  git(repoPath, 'update-index', '--chmod=+x', 'run.sh');
+  git(repoPath, 'submodule', '--quiet', 'add', makeRepo({ inner: 'i' }), 'lib/module');
+  git(repoPath, 'commit', '-q', '-m', 'hard');
+  return repoPath;
 }
 
 test('the same as git, with hard names, a link and a submodule', async () => {
-  const place = makeHard();
-  await compare(place);
+  const repoPath = makeHard();
+  await compare(repoPath);
   const bare = path.join(temporaryFolder(), 'bare.git');
-  git('/', 'clone', '-q', '--bare', place, bare);
+  git('/', 'clone', '-q', '--bare', repoPath, bare);
   await compare(bare);
-  git(place, 'gc', '-q');
-  await compare(place);
+  git(repoPath, 'gc', '-q');
+  await compare(repoPath);
 });
 
 test('the same as git, in random trees', async () => {
@@ -135,30 +144,30 @@ test('the same as git, in random trees', async () => {
   });
   await fc.assert(
     fc.asyncProperty(paths, async (made) => {
-      const place = temporaryFolder();
-      git(place, 'init', '-q', '-b', 'main');
+      const repoPath = temporaryFolder();
+      git(repoPath, 'init', '-q', '-b', 'main');
       // Straight into the index: no file system has a say about the names.
-      const blob = git(place, 'hash-object', '-w', '-t', 'blob', '/dev/null');
+      const blob = git(repoPath, 'hash-object', '-w', '-t', 'blob', '/dev/null');
       const rows = made.map((segments) => `100644 ${blob}\t${segments.join('/')}\0`);
       execFileSync('git', ['update-index', '-z', '--add', '--replace', '--index-info'], {
-        cwd: place,
+        cwd: repoPath,
         input: rows.join(''),
         stdio: ['pipe', 'ignore', 'ignore'],
       });
-      git(place, 'commit', '-q', '--allow-empty', '-m', 'made');
-      await compare(place);
+      git(repoPath, 'commit', '-q', '--allow-empty', '-m', 'made');
+      await compare(repoPath);
     }),
     { numRuns: 25 },
   );
 });
 
 test('other repositories: empty commit, SHA-256, shallow, detached', async () => {
-  const place = temporaryFolder();
-  git(place, 'init', '-q', '-b', 'main');
-  await assert.rejects(files(place), /names no commit/);
-  commitAll(place);
-  assert.deepEqual(await files(place), []);
-  assert.deepEqual([...(await folders(place, ['a']))], [['', []]]);
+  const repoPath = temporaryFolder();
+  git(repoPath, 'init', '-q', '-b', 'main');
+  await assert.rejects(files(repoPath), /names no commit/);
+  commitAll(repoPath);
+  assert.deepEqual(await files(repoPath), []);
+  assert.deepEqual([...(await folders(repoPath, ['a']))], [['', []]]);
   const long = temporaryFolder();
   git(long, 'init', '-q', '-b', 'main', '--object-format=sha256');
   writeFiles(long, HARD);
@@ -173,8 +182,8 @@ test('other repositories: empty commit, SHA-256, shallow, detached', async () =>
 });
 
 test('the files on disk of a work tree: what git does not ignore and is there', async () => {
-  const place = makeHard();
-  writeFiles(place, {
+  const repoPath = makeHard();
+  writeFiles(repoPath, {
     '.gitignore': 'ignored*\n/out/\n',
     'a/ignored.txt': 'i',
     'out/x': 'x',
@@ -182,21 +191,21 @@ test('the files on disk of a work tree: what git does not ignore and is there', 
     'a/b.txt': 'changed',
     'nested/inside': 'i',
   });
-  git(path.join(place, 'nested'), 'init', '-q');
-  mkdirSync(path.join(place, 'hollow'));
-  rmSync(path.join(place, 'B'));
-  rmSync(path.join(place, 'a-b'), { recursive: true });
-  rmSync(path.join(place, 'a.b'), { recursive: true });
-  symlinkSync('a', path.join(place, 'a.b'));
-  const listed = git(place, 'ls-files', '-z', '--cached', '--others', '--exclude-standard')
+  git(path.join(repoPath, 'nested'), 'init', '-q');
+  mkdirSync(path.join(repoPath, 'hollow'));
+  rmSync(path.join(repoPath, 'B'));
+  rmSync(path.join(repoPath, 'a-b'), { recursive: true });
+  rmSync(path.join(repoPath, 'a.b'), { recursive: true });
+  symlinkSync('a', path.join(repoPath, 'a.b'));
+  const listed = git(repoPath, 'ls-files', '-z', '--cached', '--others', '--exclude-standard')
     .split('\0')
     .filter((name) => !['', 'B', 'a-b/x', 'a.b/x', 'lib/module', 'nested/'].includes(name));
   const expected = [...new Set(listed)].sort((a, b) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),
   );
-  assert.deepEqual(await files(place, 'worktree'), expected);
+  assert.deepEqual(await files(repoPath, 'worktree'), expected);
   assert.ok(expected.includes('fresh/deep/new.txt') && expected.includes('link'));
-  const found = await folders(place, ['a', 'lib', 'fresh', 'nested', 'a.b', 'bad'], 'worktree');
+  const found = await folders(repoPath, ['a', 'lib', 'fresh', 'nested', 'a.b', 'bad'], 'worktree');
   assert.deepEqual([...found.keys()].sort(), ['', 'a', 'fresh', 'lib']);
   assert.deepEqual(found.get('a'), ['tree b', 'blob b.txt']);
   assert.deepEqual(found.get('lib'), ['commit module']);
@@ -206,12 +215,12 @@ test('the files on disk of a work tree: what git does not ignore and is there', 
   for (const name of ['blob B', 'tree out', 'tree hollow', 'tree nested', 'tree a-b', 'tree .git'])
     assert.ok(!root.includes(name), name);
   // A ref is what is committed.
-  assert.ok((await files(place, 'worktree', 'main')).includes('B'));
+  assert.ok((await files(repoPath, 'worktree', 'main')).includes('B'));
 });
 
 test('a plain folder: what its .gitignore files leave', async () => {
-  const place = temporaryFolder();
-  writeFiles(place, {
+  const repoPath = temporaryFolder();
+  writeFiles(repoPath, {
     '.gitignore': '*.log\n/out/\n',
     'a/b/c.txt': 'c',
     'a/x.log': 'l',
@@ -220,16 +229,16 @@ test('a plain folder: what its .gitignore files leave', async () => {
     'a/b/keep.log': 'k',
     '.git/config': 'c',
   });
-  symlinkSync('/etc', path.join(place, 'away'));
-  assert.deepEqual(await files(place, 'folder'), [
+  symlinkSync('/etc', path.join(repoPath, 'away'));
+  assert.deepEqual(await files(repoPath, 'folder'), [
     '.gitignore',
     'a/b/.gitignore',
     'a/b/c.txt',
     'a/b/keep.log',
     'away',
   ]);
-  const wanted = ['a', 'a/b', 'out', '.git', 'away', 'nosuch', 'a/b/c.txt'];
-  const found = await folders(place, wanted, 'folder');
+  const requested = ['a', 'a/b', 'out', '.git', 'away', 'nosuch', 'a/b/c.txt'];
+  const found = await folders(repoPath, requested, 'folder');
   assert.deepEqual(
     [...found].sort(([a], [b]) => (a < b ? -1 : 1)),
     [
@@ -238,33 +247,33 @@ test('a plain folder: what its .gitignore files leave', async () => {
       ['a/b', ['blob .gitignore', 'blob c.txt', 'blob keep.log']],
     ],
   );
-  await assert.rejects(files(place, 'folder', 'main'), /names no commit/);
-  rmSync(place, { recursive: true });
-  await assert.rejects(files(place, 'folder'), /is not cloned/);
+  await assert.rejects(files(repoPath, 'folder', 'main'), /names no commit/);
+  rmSync(repoPath, { recursive: true });
+  await assert.rejects(files(repoPath, 'folder'), /is not cloned/);
 });
 
 test('a work tree without a commit, and an empty folder', async () => {
-  const place = temporaryFolder();
-  git(place, 'init', '-q', '-b', 'main');
-  assert.deepEqual(await files(place, 'worktree'), []);
-  assert.deepEqual([...(await folders(place, [], 'worktree'))], [['', []]]);
-  writeFiles(place, { 'a/b': 'b' });
-  assert.deepEqual(await files(place, 'worktree'), ['a/b']);
+  const repoPath = temporaryFolder();
+  git(repoPath, 'init', '-q', '-b', 'main');
+  assert.deepEqual(await files(repoPath, 'worktree'), []);
+  assert.deepEqual([...(await folders(repoPath, [], 'worktree'))], [['', []]]);
+  writeFiles(repoPath, { 'a/b': 'b' });
+  assert.deepEqual(await files(repoPath, 'worktree'), ['a/b']);
   assert.deepEqual(await files(temporaryFolder(), 'folder'), []);
 });
 
 test('who asks for many deep folders holds up others by a turn each, not by all of them', async () => {
   const folder = Array.from({ length: 400 }, () => 'd').join('/');
   const repo = makeRepo({ [`${folder}/a.txt`]: 'x' });
-  const wanted = withFoldersAbove([folder]);
+  const requested = withFoldersAbove([folder]);
   const root = git(repo, 'rev-parse', 'HEAD^{tree}');
   const over: string[] = [];
-  const ask = async (clientKey: string): Promise<void> => {
-    await readTreeFolders(repo, root, wanted, signal, clientKey);
+  const readAll = async (clientKey: string): Promise<void> => {
+    await readTreeFolders(repo, root, requested, signal, clientKey);
     over.push(clientKey);
   };
   // All trees are known from now on.
-  await ask('first');
-  await Promise.all([...Array.from({ length: 30 }, () => ask('many')), ask('one')]);
+  await readAll('first');
+  await Promise.all([...Array.from({ length: 30 }, () => readAll('many')), readAll('one')]);
   assert.equal(over.indexOf('one'), 1);
 });

@@ -41,7 +41,7 @@ import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { type ConnectedIndex, found, openConnected, settled } from './connected-index.ts';
 import { SmallDisk } from '../small-disk.ts';
 import { EAGER } from '../../index/merge-limits.ts';
-import { checkFiles } from '../sound-files.ts';
+import { checkFiles } from '../check-files.ts';
 import { fetchLocal, hostedRepo, hostOf, localHost, settingsOf } from './local-host.ts';
 
 const PLUM = { 'a.txt': 'plum\n' };
@@ -67,19 +67,19 @@ const clones = (dataDir: string): string[] =>
 
 test('that a host is asked, and how far git is with a fetch, stands in its job, and now and then in its log', async () => {
   const host = localHost();
-  const seen: unknown[] = [];
+  const reported: unknown[] = [];
   const fetchMirror: FetchMirror = (options) => {
-    const [asking] = indexerOf(index.instance).jobs.open;
-    assert.equal(asking?.progress?.phase, 'asking');
+    const [openJob] = indexerOf(index.instance).jobs.open;
+    assert.equal(openJob?.progress?.phase, 'asking');
     return fetchLocal({
       ...options,
       onProgress(step) {
         options.onProgress?.(step);
         const [job] = indexerOf(index.instance).jobs.open;
-        seen.push(job?.progress && { ...job.progress, since: 0 });
+        reported.push(job?.progress && { ...job.progress, since: 0 });
         const { phase, doneCount: done, totalCount: total, receivedSize } = step;
         const received = receivedSize === undefined ? {} : { receivedSize };
-        assert.deepEqual(seen.at(-1), {
+        assert.deepEqual(reported.at(-1), {
           phase,
           done,
           total,
@@ -94,7 +94,7 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
   host.repos = [hostedRepo('1', makeRepo(PLUM))];
   await index.sync('c');
   assert.equal((await found(index, 'plum')).length, 1);
-  assert.ok(seen.length > 0);
+  assert.ok(reported.length > 0);
 
   let nowMs = 0;
   const said: unknown[] = [];
@@ -311,7 +311,7 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
   const dataDir = temporaryFolder();
   const host = hostOf(...Array<string>(6).fill(makeRepo(PLUM)));
   let pages = 0;
-  const { promise: held, resolve } = deferred();
+  const { promise: pending, resolve } = deferred();
   host.beforePage = async () => {
     if (++pages === 2) await sleep(2_100);
     if (pages < 3) return;
@@ -319,7 +319,7 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
     await new Promise(() => {});
   };
   await using before = await openConnected(dataDir, host, { c: settingsOf() });
-  await held;
+  await pending;
   await before.close();
   assert.deepEqual(host.requested, [0, 2]);
   host.beforePage = undefined;
@@ -358,11 +358,11 @@ test('what turned private is hidden before anything else, and what is not enforc
   const host = localHost();
   const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
-  const [held, release] = [deferred(), deferred()];
-  let isHeld = false;
+  const [paused, release] = [deferred(), deferred()];
+  let isPaused = false;
   const fetchMirror: FetchMirror = async (options) => {
-    if (isHeld) {
-      held.resolve();
+    if (isPaused) {
+      paused.resolve();
       await release.promise;
     }
     await fetchLocal(options);
@@ -374,13 +374,13 @@ test('what turned private is hidden before anything else, and what is not enforc
     'host/o/2 internal restricted',
   ]);
   assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt']);
-  isHeld = true;
+  isPaused = true;
   host.repos[0] = hostedRepo('1', folder, {
     visibility: 'private',
     pushedAt: '2026-01-01T00:00:00.000Z',
   });
   const synced = index.sync('c');
-  await held.promise;
+  await paused.promise;
   assert.deepEqual(await guestFinds('plum'), [], 'its next index has not begun');
   release.resolve();
   await synced;
@@ -400,9 +400,9 @@ test('what turned private is hidden before anything else, and what is not enforc
 
 test('what came to the address of a public repository is not shown as that, before any listing', async () => {
   const [open, secret] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'sloe\n' })];
-  const place = path.join(temporaryFolder(), 'place');
-  renameSync(open, place);
-  const host = hostOf(place);
+  const folder = path.join(temporaryFolder(), 'place');
+  renameSync(open, folder);
+  const host = hostOf(folder);
   await using index = await settled(host, { settings: ENFORCING });
   const guestFinds = guestOf(index);
   const round = async (): Promise<string> => {
@@ -420,7 +420,7 @@ test('what came to the address of a public repository is not shown as that, befo
   // The host is asked what it has, and cannot say.
   host.failAt = 0;
   host.answerPath = () => Promise.reject(new HostError('HOST_UNAVAILABLE', 'the host is down'));
-  commitFiles(place, { 'c.txt': 'plum\n' });
+  commitFiles(folder, { 'c.txt': 'plum\n' });
   assert.match(await round(), /the host is down/);
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt']);
   host.answerPath = undefined;
@@ -428,30 +428,30 @@ test('what came to the address of a public repository is not shown as that, befo
   assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt', 'host/o/1:c.txt']);
 
   // It turns private, and is pushed to.
-  host.repos = [hostedRepo('1', place, { visibility: 'private' })];
-  commitFiles(place, { 'd.txt': 'plum\n' });
+  host.repos = [hostedRepo('1', folder, { visibility: 'private' })];
+  commitFiles(folder, { 'd.txt': 'plum\n' });
   assert.match(await round(), /o\/1 was public and is private now; .* listed again/);
   assert.deepEqual(await guestFinds('plum'), []);
   assert.equal(await round(), '', 'it is known to be private');
   assert.equal((await found(index, 'plum')).length, 3);
   host.failAt = undefined;
-  host.repos = [hostedRepo('1', place)];
+  host.repos = [hostedRepo('1', folder)];
   await index.sync('c');
   assert.equal((await guestFinds('plum')).length, 3);
 
   // A private one takes its name.
   host.failAt = 0;
-  const moved = `${place}-moved`;
-  renameSync(place, moved);
-  renameSync(secret, place);
-  const other = hostedRepo('9', place, { path: 'o/1', visibility: 'private' });
+  const moved = `${folder}-moved`;
+  renameSync(folder, moved);
+  renameSync(secret, folder);
+  const other = hostedRepo('9', folder, { path: 'o/1', visibility: 'private' });
   host.repos = [other, hostedRepo('1', moved, { path: 'o/moved' })];
   const clone = path.join(index.dataDir, 'clones', '1.git');
   const refs = git(clone, 'for-each-ref');
   for (const _ of [1, 2]) assert.match(await round(), /another repository is at o\/1 now/);
   assert.deepEqual([await guestFinds('sloe'), await found(index, 'sloe')], [[], []]);
   assert.equal(git(clone, 'for-each-ref'), refs);
-  assert.throws(() => git(clone, 'cat-file', '-e', git(place, 'rev-parse', 'HEAD')));
+  assert.throws(() => git(clone, 'cat-file', '-e', git(folder, 'rev-parse', 'HEAD')));
   assert.deepEqual(await guestFinds('plum'), [], 'who may see it where it is now is not known');
   host.failAt = undefined;
   await index.sync('c');
@@ -483,18 +483,18 @@ test('a page that was read before a repository turned private does not show it a
   const guestFinds = guestOf(index);
   assert.equal((await guestFinds('plum')).length, 1);
   // The first page is read, and kept with the second, which is waited for.
-  const [begun, release] = [deferred(), deferred()];
+  const [started, release] = [deferred(), deferred()];
   let pages = 0;
   host.beforePage = async () => {
     pages++;
     // The next listing says nothing.
     if (pages === 3) host.failAt = 0;
     if (pages !== 2) return;
-    begun.resolve();
+    started.resolve();
     await release.promise;
   };
   const listing = index.sync('c');
-  await begun.promise;
+  await started.promise;
   host.repos[0] = hostedRepo('1', folder, { visibility: 'private' });
   commitFiles(folder, { 'c.txt': 'plum\n' });
   index.connections.requestFetch(1);
@@ -516,10 +516,10 @@ test('a page that was read before another connection heard that a repository is 
   const others = ['2', '3'].map((id) => hostedRepo(id, makeRepo({ 'b.txt': 'sloe\n' })));
   const one = hostedRepo('1', makeRepo(PLUM));
   host.repos = [one, ...others];
-  const [begun, release] = [deferred(), deferred()];
-  let isHeld = false;
+  const [started, release] = [deferred(), deferred()];
+  let isPaused = false;
   // The listing of one is held at its second page, while its first is not kept yet.
-  const held = (name: string) => ({
+  const pausedHost = (name: string) => ({
     open: () => {
       const opened = host.open(name);
       return {
@@ -527,8 +527,8 @@ test('a page that was read before another connection heard that a repository is 
         async *list(from: unknown, signal: AbortSignal) {
           let pages = 0;
           for await (const page of opened.list(from, signal)) {
-            if (isHeld && name === 'a' && ++pages === 2) {
-              begun.resolve();
+            if (isPaused && name === 'a' && ++pages === 2) {
+              started.resolve();
               await release.promise;
             }
             yield page;
@@ -537,13 +537,16 @@ test('a page that was read before another connection heard that a repository is 
       };
     },
   });
-  await using index = await openConnected(temporaryFolder(), held, { a: ENFORCING, b: ENFORCING });
+  await using index = await openConnected(temporaryFolder(), pausedHost, {
+    a: ENFORCING,
+    b: ENFORCING,
+  });
   await index.settle();
   const guestFinds = guestOf(index);
   assert.equal((await guestFinds('plum')).length, 1);
-  isHeld = true;
+  isPaused = true;
   const older = index.connections.requestSync(idOf(index, 'a'));
-  await begun.promise;
+  await started.promise;
   host.repos = [{ ...one, visibility: 'private' }, ...others];
   const newer = index.connections.requestSync(idOf(index, 'b'));
   while ((await guestFinds('plum')).length > 0) await sleep(5);
@@ -551,7 +554,7 @@ test('a page that was read before another connection heard that a repository is 
   await Promise.all([older, newer]);
   await index.settle();
   assert.deepEqual(await guestFinds('plum'), []);
-  isHeld = false;
+  isPaused = false;
   host.repos = [one, ...others];
   await index.sync('a');
   assert.equal(
@@ -561,8 +564,8 @@ test('a page that was read before another connection heard that a repository is 
   );
 });
 
-function idOf(index: ConnectedIndex, wanted: string): number {
-  return index.connections.all.find(({ name }) => name === wanted)!.connectionId;
+function idOf(index: ConnectedIndex, repoName: string): number {
+  return index.connections.all.find(({ name }) => name === repoName)!.connectionId;
 }
 
 test('a repo of two connections: the strictest counts, and it goes when the last lets it go', async () => {
@@ -668,8 +671,8 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   });
   assert.ok(existsSync(stamp));
   // What kills leave: a clone that was about to be moved in, another one, and certificates, which are written again.
-  const place = (name: string): string => path.join(dataDir, 'clones', name);
-  renameSync(place('2.git'), place('2.git.new-1-2-3'));
+  const cloneOf = (name: string): string => path.join(dataDir, 'clones', name);
+  renameSync(cloneOf('2.git'), cloneOf('2.git.new-1-2-3'));
   writeFiles(dataDir, {
     'clones/2.git.new-1-2-3/kept': '',
     'clones/1.git.new-1-2-3/x': '',
@@ -686,7 +689,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
     '2.git',
     '2.json',
   ]);
-  assert.ok(existsSync(place('2.git/kept')));
+  assert.ok(existsSync(cloneOf('2.git/kept')));
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
 });
 
@@ -705,8 +708,8 @@ test('connections that came with a backup of another daemon are its own by name,
 
   await using other = await settled(host, { dataDir });
   const { registry } = other.instance.index!;
-  const known = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
-  assert.deepEqual(known, [['c', idOf.get('c'), 'embedded']]);
+  const registered = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
+  assert.deepEqual(registered, [['c', idOf.get('c'), 'embedded']]);
   assert.deepEqual(await found(other, 'plum'), ['host/o/1:a.txt']);
   await other.configure({});
   await other.settle();
@@ -775,9 +778,9 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     hostedRepo('3', late),
   ];
   let failed = 0;
-  for (const pagesLeft of [0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048]) {
-    disk.fill(pagesLeft);
-    const message = `${pagesLeft} pages left`;
+  for (const pagesRemaining of [0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048]) {
+    disk.fill(pagesRemaining);
+    const message = `${pagesRemaining} pages left`;
     // Not even its job can be kept.
     const job = await index.sync('c').catch(() => undefined);
     const before = await found(index, 'fig');
@@ -787,7 +790,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
     // Told by the host and not written down: nobody is shown what he would not be shown.
     assert.deepEqual(await guestFinds('secret'), [], message);
     disk.clear();
-    if (pagesLeft > 0) continue;
+    if (pagesRemaining > 0) continue;
     host.repos[1] = hostedRepo('2', closing);
     await index.sync('c');
     assert.deepEqual(
@@ -836,19 +839,19 @@ test('what failed is told of the repository, not of its name, and no longer than
 
 test('a git that a killed daemon left, and that still writes, does not keep the next one from starting', async () => {
   const dataDir = temporaryFolder();
-  const place = path.join(dataDir, 'clones/9.git.new-1-1-1');
-  mkdirSync(place, { recursive: true });
+  const clone = path.join(dataDir, 'clones/9.git.new-1-1-1');
+  mkdirSync(clone, { recursive: true });
   // As long as its data directory is there; a process of nobody, with a session of its own.
   const writes =
     'mkdir -p "$1/a"; echo $$ > "$1/a/pid"; while [ -d "${1%/*}" ]; do mkdir -p "$1/a/b"; touch "$1/a/b/c"; done';
-  const words = ['sh', '-c', writes, 'sh', place, `trawl.mirror=${place}`];
+  const words = ['sh', '-c', writes, 'sh', clone, `trawl.mirror=${clone}`];
   execFileSync('sh', ['-c', 'setsid "$@" > /dev/null 2>&1 &', 'sh', ...words]);
-  while (!existsSync(path.join(place, 'a/b/c'))) await sleep(5);
-  const stray = Number(readFileSync(path.join(place, 'a/pid'), 'latin1'));
+  while (!existsSync(path.join(clone, 'a/b/c'))) await sleep(5);
+  const orphanPid = Number(readFileSync(path.join(clone, 'a/pid'), 'latin1'));
   await (await openConnected(dataDir, localHost(), { c: settingsOf() })).close();
   // Or a zombie, where nobody collects those of nobody.
-  assert.equal(isRunning(stray), false);
-  assert.equal(existsSync(place), false);
+  assert.equal(isRunning(orphanPid), false);
+  assert.equal(existsSync(clone), false);
 });
 
 const packOf = (clone: string): string => {

@@ -45,7 +45,7 @@ test('what is to go: when it was missed, and so much later', () => {
     enforcement: 'none',
     host: hostOf('1'),
   } as const;
-  const bookOf = (wholeAt: number | null) => ({
+  const registryOf = (wholeAt: number | null) => ({
     repos: [repo],
     removed: [],
     nextRepoId: 2,
@@ -53,6 +53,6 @@ test('what is to go: when it was missed, and so much later', () => {
     links: [link],
     nextConnectionId: 2,
   });
-  assert.deepEqual(removalsOf(bookOf(1), 10), [{ repo, at: 510 }]);
-  assert.deepEqual(removalsOf(bookOf(null), 10), []);
+  assert.deepEqual(removalsOf(registryOf(1), 10), [{ repo, at: 510 }]);
+  assert.deepEqual(removalsOf(registryOf(null), 10), []);
 });

@@ -233,14 +233,14 @@ class World {
   ): void {
     const targets = new Map(page.map((one) => [one.hostId, new Set([ownerOf(one)!])]));
     for (const one of page) this.#noteOwner(connectionId, `${host} ${one.hostId}`, ownerOf(one)!);
-    const given = { connectionId, listing, nameHost: host, repos, targets };
-    const listed = { ...given, codeHostType: 'gitea' } as const;
+    const input = { connectionId, listing, nameHost: host, repos, targets };
+    const listed = { ...input, codeHostType: 'gitea' } as const;
     const { repos: admitted } = this.#keep(admitListed(this.stored, listed));
     for (const [index, { repoId }] of admitted.entries()) {
       const key = `${host} ${page[index]!.hostId}`;
-      const known = this.ids.get(key);
-      if (known === undefined) assert.ok(repoId > this.#lastId, 'an id was given out again');
-      else assert.equal(repoId, known, 'a repo has another id');
+      const existing = this.ids.get(key);
+      if (existing === undefined) assert.ok(repoId > this.#lastId, 'an id was given out again');
+      else assert.equal(repoId, existing, 'a repo has another id');
       this.#lastId = Math.max(this.#lastId, repoId);
       this.ids.set(key, repoId);
       const repo = this.#repo(repoId);
@@ -267,15 +267,15 @@ class World {
     const listed = OWNERS.filter((owner) => fates[owner] === 'fine').flatMap((owner) =>
       this.#hostedOf(host, owner),
     );
-    const wanted = new Set(listed.map(({ hostId }) => `${host} ${hostId}`));
+    const expected = new Set(listed.map(({ hostId }) => `${host} ${hostId}`));
     const isProven = (owner: string): boolean => listed.some((one) => ownerOf(one) === owner);
-    const missed = [...had].filter((key) => !wanted.has(key));
+    const missed = [...had].filter((key) => !expected.has(key));
     const kept = missed.filter(
       (key) => ![...(this.#owners.get(`${connectionId} ${key}`) ?? [])].every(isProven),
     );
-    const isAllGone = wanted.size === 0;
-    for (const key of isAllGone ? missed : kept) wanted.add(key);
-    assert.deepEqual([...this.#presentOf(connectionId)].sort(), [...wanted].sort());
+    const isAllGone = expected.size === 0;
+    for (const key of isAllGone ? missed : kept) expected.add(key);
+    assert.deepEqual([...this.#presentOf(connectionId)].sort(), [...expected].sort());
     for (const one of listed) {
       const { name } = this.#repo(this.ids.get(`${host} ${one.hostId}`)!)!;
       const full = `${host}/${one.path}`;

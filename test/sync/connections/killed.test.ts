@@ -10,7 +10,7 @@ import test from 'node:test';
 import { commitFiles, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { SEED } from '../../seed.ts';
 import { randomOf, workAndKill } from '../history.ts';
-import { checkFiles } from '../sound-files.ts';
+import { checkFiles } from '../check-files.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { type HostedRepo, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
@@ -27,7 +27,7 @@ class ChangingHost {
   readonly folders = new Map<string, string>();
   repos: HostedRepo[] = [];
   /** Since `calm`: what each repository was said to be, and those that were there all the time. */
-  seen = new Map<string, Set<Visibility>>();
+  observed = new Map<string, Set<Visibility>>();
   stayed = new Set<string>();
   readonly #random: () => number;
   #made = 0;
@@ -42,7 +42,7 @@ class ChangingHost {
 
   /** From now on changes are told. */
   calm(): void {
-    this.seen = new Map(
+    this.observed = new Map(
       this.repos.map(({ hostId, visibility }) => [hostId, new Set([visibility!])]),
     );
     this.stayed = new Set(this.repos.map(({ hostId }) => hostId));
@@ -61,7 +61,7 @@ class ChangingHost {
     else if (kind === 2) this.#exchangeNames(index);
     else this.#push(index);
     for (const { hostId, visibility } of this.repos)
-      this.seen.set(hostId, (this.seen.get(hostId) ?? new Set()).add(visibility!));
+      this.observed.set(hostId, (this.observed.get(hostId) ?? new Set()).add(visibility!));
     this.#write();
   }
 
@@ -72,12 +72,12 @@ class ChangingHost {
     this.#make(gone!.path);
   }
 
-  #make(place?: string): void {
+  #make(dataDir?: string): void {
     const hostId = `${++this.#made}`;
     const folder = makeRepo({ [`h${hostId}-0.txt`]: 'plum\n' });
     this.folders.set(hostId, folder);
     const visibility = this.#random() < 0.5 ? 'public' : 'private';
-    this.repos.push(hostedRepo(hostId, folder, { path: place ?? `o/${hostId}`, visibility }));
+    this.repos.push(hostedRepo(hostId, folder, { path: dataDir ?? `o/${hostId}`, visibility }));
   }
 
   #exchangeNames(index: number): void {
@@ -131,7 +131,7 @@ async function checkDown(dataDir: string, host: ChangingHost, message: string): 
   for (const { repoId, visibility, enforcement } of index.instance.parts.snapshots.current.repos) {
     const hostId = ids.get(repoId)!;
     assert.equal(enforcement, 'restricted', message);
-    const isSaid = visibility === 'unknown' || host.seen.get(hostId)?.has(visibility);
+    const isSaid = visibility === 'unknown' || host.observed.get(hostId)?.has(visibility);
     assert.ok(isSaid === true, `${message}: ${hostId} is shown as ${visibility}`);
   }
   const found = await filesFound(index);

@@ -192,10 +192,10 @@ test('a path that is named and listed by a connection is one repo, of the connec
   assert.deepEqual(index.displayed(), [`${name} unknown open`]);
   const link = path.join(temporaryFolder(), 'link');
   symlinkSync(repo, link);
-  for (const named of [repo, link]) {
-    await index.index([named], { enforcement: 'all' });
+  for (const repoName of [repo, link]) {
+    await index.index([repoName], { enforcement: 'all' });
     await index.sync('disk');
-    assert.deepEqual(await state(index), [a, `1 ${name} commits listed`], named);
+    assert.deepEqual(await state(index), [a, `1 ${name} commits listed`], repoName);
   }
   assert.match(index.warningLines.join(), /a connection lists it, and the settings of that apply/);
   await index.close();

@@ -24,16 +24,16 @@ type Links = readonly (readonly [name: string, place: string, url: string, commi
 /** Commits files and submodules; returns the commit. */
 function commitWith(repo: string, files: Record<string, string>, links: Links): string {
   const modules = links.map(
-    ([name, place, url]) => `[submodule "${name}"]\n\tpath = ${place}\n\turl = ${url}\n`,
+    ([name, at, url]) => `[submodule "${name}"]\n\tpath = ${at}\n\turl = ${url}\n`,
   );
   writeFiles(repo, {
     ...files,
     ...(links.length === 0 ? {} : { '.gitmodules': modules.join('') }),
   });
   git(repo, 'add', '-A', '-f', '.');
-  for (const [, place, , commit] of links)
-    if (!place.includes('..'))
-      git(repo, 'update-index', '--add', '--cacheinfo', `160000,${commit},${place}`);
+  for (const [, at, , commit] of links)
+    if (!at.includes('..'))
+      git(repo, 'update-index', '--add', '--cacheinfo', `160000,${commit},${at}`);
   git(repo, 'commit', '-q', '-m', 'change');
   return git(repo, 'rev-parse', 'HEAD');
 }
@@ -141,7 +141,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
     existsSync(path.join(marks, 'ext')) || existsSync(path.join(marks, 'option')),
     false,
   );
-  const repos = new Set(requested.map(({ path: place }) => place.split('/')[2]));
+  const repos = new Set(requested.map(({ path: url }) => url.split('/')[2]));
   assert.deepEqual(repos, new Set(['deep.git', 'lib.git', 'outer.git', 'secret.git']));
 
   // The link moves, and one goes.

@@ -125,7 +125,7 @@ async function auditOf(store: Store): Promise<string[]> {
 }
 
 /** What does not work, but that no reader is known here. */
-function troublesOf({ degradations }: MemberSync): string[] {
+function messagesOf({ degradations }: MemberSync): string[] {
   return degradations.filter((words) => !words.includes('readers known'));
 }
 
@@ -214,19 +214,19 @@ test('GitHub: what fails keeps the last list, is told with its cause and end, an
     world.clock.nowMs += HOUR_MS;
     assert.deepEqual(await sync.run('gh'), { taken: 2, removed: 0, failed: 1 });
     assert.deepEqual(await world.counts(), { 1: 2, 2: 1, 3: 2 });
-    const [words = ''] = troublesOf(sync);
+    const [words = ''] = messagesOf(sync);
     assert.match(words, /^the readers of host\.example\/acme\/r2 \(connection gh\) could not be/);
     assert.match(words, /counts until 2026-06-02T00:00:00\.000Z$/);
     assert.ok(world.logged.join('').includes(words));
   }
   world.clock.nowMs += AGE_MS_MAX;
-  assert.match(troublesOf(sync).join(''), /expired at 2026-06-02T00:00:00\.000Z$/);
+  assert.match(messagesOf(sync).join(''), /expired at 2026-06-02T00:00:00\.000Z$/);
   assert.deepEqual([...world.lists.counting.keys()], []);
   server.state.instead = () => undefined;
   await sync.run('gh');
-  assert.deepEqual(troublesOf(sync), []);
+  assert.deepEqual(messagesOf(sync), []);
   assert.deepEqual(await world.counts(), { 1: 2, 2: 2, 3: 2 });
-  assert.ok(!JSON.stringify([world.logged, troublesOf(sync)]).includes(TOKEN));
+  assert.ok(!JSON.stringify([world.logged, messagesOf(sync)]).includes(TOKEN));
 });
 
 test('GitHub: a credential that is revoked is not tried on every repository', async (t) => {
@@ -237,14 +237,14 @@ test('GitHub: a credential that is revoked is not tried on every repository', as
   server.state.tokens.clear();
   await sync.check();
   assert.ok(requestedOf().length <= 8, `${requestedOf().length} asked`);
-  assert.match(troublesOf(sync).join(''), /of the repositories of connection gh .*token/);
-  assert.match(troublesOf(sync).join(''), /nobody sees them through their host$/);
+  assert.match(messagesOf(sync).join(''), /of the repositories of connection gh .*token/);
+  assert.match(messagesOf(sync).join(''), /nobody sees them through their host$/);
   const requested = requestedOf().length;
   await sync.check();
   assert.equal(requestedOf().length, requested);
   server.state.tokens.set(TOKEN, 'ann');
   assert.equal((await sync.run('gh')).taken, 50);
-  assert.deepEqual(troublesOf(sync), []);
+  assert.deepEqual(messagesOf(sync), []);
   assert.equal(Object.keys(await world.counts()).length, 50);
 });
 
@@ -259,7 +259,7 @@ test('part of a list is no list: cut off, refused in the midst, too long', async
     assert.deepEqual(await world.counts(), { 1: 3, 2: 1 });
     assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 1);
     assert.equal((await world.store.hostReaders.reposOf('d@x')).length, 0);
-    assert.equal(troublesOf(sync).length, 1);
+    assert.equal(messagesOf(sync).length, 1);
   }
   mail.failing.clear();
   await sync.run('gh');
@@ -276,7 +276,7 @@ test('a list of more than two hundred thousand readers is not taken', async (t) 
     Array.from({ length: 200_001 }, (_, i) => `u${i}@x`),
   );
   assert.deepEqual(await sync.run('gh'), { taken: 0, removed: 0, failed: 1 });
-  assert.match(troublesOf(sync).join(''), /more than 200000 readers, which is the limit/);
+  assert.match(messagesOf(sync).join(''), /more than 200000 readers, which is the limit/);
   assert.deepEqual(await world.counts(), { 1: 1 });
 });
 
@@ -321,9 +321,9 @@ test('a stop leaves the rest to the next start, which asks about nothing twice',
     world.clock.nowMs++;
     if (++requestCount === 17) void first.close();
   };
-  const askedAt = world.clock.nowMs;
+  const requestedAt = world.clock.nowMs;
   await first.run('gh');
-  const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt >= askedAt;
+  const isTaken = ({ takenAt }: { takenAt: number }): boolean => takenAt >= requestedAt;
   const taken = (await world.store.hostReaders.lists()).filter(isTaken).length;
   assert.ok(taken >= 13 && taken <= 17, `${taken} taken`);
   mail.onRequested = async () => {};
@@ -364,7 +364,7 @@ test('a host that is asked for no readers is told of', async (t) => {
   const world = await startWorld(t, repos(3));
   const sync = world.start(() => ({ nameHost: 'git.example' }));
   await sync.check();
-  assert.match(troublesOf(sync).join(''), /git\.example cannot list.*remove syncPermissions/);
+  assert.match(messagesOf(sync).join(''), /git\.example cannot list.*remove syncPermissions/);
 });
 
 const round = fc.record({
@@ -410,13 +410,13 @@ test('random hosts: what counts is what a simple twin says', async (t) => {
         const counting = world.lists.counting.get('gh') ?? new Set();
         for (const email of ['a@x', 'b@x', 'c@x']) {
           const [own] = await world.store.hostReaders.reposOf(email);
-          const seen = (own?.repoIds ?? []).filter((repoId) => counting.has(repoId));
+          const visible = (own?.repoIds ?? []).filter((repoId) => counting.has(repoId));
           const expected = [...twin].filter(
             ([, list]) =>
               list.emails.includes(email) && world.clock.nowMs - list.takenAt < AGE_MS_MAX,
           );
           const ids = new Set(expected.map(([repoId]) => repoId));
-          assert.deepEqual(new Set(seen), ids, email);
+          assert.deepEqual(new Set(visible), ids, email);
         }
       }
     }),

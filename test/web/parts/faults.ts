@@ -67,7 +67,7 @@ function damage(word: string): void {
   const files = readdirSync(folder).filter((name) => name.endsWith('.shard'));
   const [file = ''] = files
     .map((name) => path.join(folder, name))
-    .filter((place) => readFileSync(place).includes(`filler line of ${word}`));
+    .filter((file) => readFileSync(file).includes(`filler line of ${word}`));
   const offset = 4096 + 200_000;
   const byte = readFileSync(file)[offset] ?? 0;
   const handle = openSync(file, 'r+');

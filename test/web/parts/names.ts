@@ -14,19 +14,19 @@ import { OWNER, OWNER_ENV } from '../people.ts';
 const ENV = { ...OWNER_ENV, ...licenceEnvironment() };
 
 /** Turns what follows round. */
-const TURN = '\u202E';
-const HOSTILE = `<img src=x onerror=alert(1)>${TURN}gnp\u200B\u001B[31m`;
-const SHOWN = '<img src=x onerror=alert(1)>U+202EgnpU+200BU+001B[31m';
+const RIGHT_TO_LEFT = '\u202E';
+const HOSTILE = `<img src=x onerror=alert(1)>${RIGHT_TO_LEFT}gnp\u200B\u001B[31m`;
+const ESCAPED = '<img src=x onerror=alert(1)>U+202EgnpU+200BU+001B[31m';
 const LONG = 'long'.repeat(55);
 const FILES = [
   `${HOSTILE}.ts`,
   'tab\tline\nend.ts',
   `${LONG}.ts`,
-  `${TURN}folder/plain.ts`,
+  `${RIGHT_TO_LEFT}folder/plain.ts`,
   '100%.ts',
   '%41 # ?.ts',
 ];
-const BRANCH = `turned${TURN}branch`;
+const BRANCH = `turned${RIGHT_TO_LEFT}branch`;
 /** The button of the revisions. */
 const BRANCHES = 'role=button[name=/turnedU.202Ebranch/]';
 
@@ -44,11 +44,11 @@ const start = async (): Promise<string> => {
   git(copied, 'add', '-A');
   head = commitAs(copied, HOSTILE);
   git(copied, 'branch', BRANCH);
-  const repo = path.join(temporaryFolder(), `na${TURN}me`);
+  const repo = path.join(temporaryFolder(), `na${RIGHT_TO_LEFT}me`);
   renameSync(copied, repo);
   const served = await serveIndexed(temporaryFolder(), [repo], { env: ENV });
   await served.process.until(/ symbols found /);
-  name = `local/na${TURN}me`;
+  name = `local/na${RIGHT_TO_LEFT}me`;
   return served.url;
 };
 
@@ -69,7 +69,7 @@ function commitAs(repo: string, author: string): string {
 const test = pageTests(start, { as: OWNER, allowed: /40[04]/ });
 
 /** What of hidden characters is left in texts, labels and titles of the page; '' is as it should be. */
-const LEFT = `(() => {
+const REMAINING = `(() => {
   const hidden = /[\\u0000-\\u0008\\u000B-\\u001F\\u007F-\\u009F\\u00AD\\u061C\\u200B-\\u200F\\u2028-\\u202E\\u2060-\\u2069\\uFEFF]/;
   const left = hidden.test(document.title) ? ['title: ' + document.title] : [];
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -83,15 +83,15 @@ const LEFT = `(() => {
 })()`;
 
 async function assertVisible(page: Page, where: string): Promise<void> {
-  assert.equal(await page.evaluate(LEFT), '', where);
+  assert.equal(await page.evaluate(REMAINING), '', where);
   const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
   assert.equal(await page.evaluate(isWide), false, `${where}: as wide as the window`);
 }
 
-function browse(kind: string, place: string, revision = ''): string {
+function browse(kind: string, file: string, revision = ''): string {
   const encoded = (text: string): string => text.split('/').map(encodeURIComponent).join('/');
   const at = revision === '' ? '' : `@${encoded(revision)}`;
-  return `/browse/${encoded(name)}${at}/-/${kind}${place === '' ? '' : `/${encoded(place)}`}`;
+  return `/browse/${encoded(name)}${at}/-/${kind}${file === '' ? '' : `/${encoded(file)}`}`;
 }
 
 const [FIRST = '', SECOND = ''] = FILES;
@@ -114,25 +114,25 @@ function locations(): readonly Location[] {
   return [
     ['/repos', 'role=cell >> text=naU+202Eme'],
     [about, 'role=region[name="About local/naU+202Eme"]'],
-    [browse('tree', `${TURN}folder`), '.crumbs >> text=U+202Efolder'],
+    [browse('tree', `${RIGHT_TO_LEFT}folder`), '.crumbs >> text=U+202Efolder'],
     [
       `${file}?panel=history&blame=1`,
-      `role=region[name="History"] >> text=${SHOWN}`,
+      `role=region[name="History"] >> text=${ESCAPED}`,
       '.blame-mark',
     ],
     [browse('blob', SECOND), '.crumbs >> text=tabU+0009lineU+000Aend.ts'],
-    [browse('blob', `no${HOSTILE}`), `text=no${SHOWN} does not exist in`],
+    [browse('blob', `no${HOSTILE}`), `text=no${ESCAPED} does not exist in`],
     [
       browse('tree', '', BRANCH),
       'role=option[name=/turnedU.202Ebranch/]',
       BRANCHES,
       click(BRANCHES),
     ],
-    [file, `role=dialog >> text=${SHOWN}.ts`, '.cm-content', press('t')],
-    [browse('commits', ''), `role=cell >> text=${SHOWN}`],
-    [browse('commit', head), `.diff-head >> text=${SHOWN}.ts`],
-    ['/search?query=plum0', `.result-line >> text=${SHOWN}`],
-    [`${file}?explore=references:plum0&scope=all`, `.explore-file >> text=${SHOWN}.ts`],
+    [file, `role=dialog >> text=${ESCAPED}.ts`, '.cm-content', press('t')],
+    [browse('commits', ''), `role=cell >> text=${ESCAPED}`],
+    [browse('commit', head), `.diff-head >> text=${ESCAPED}.ts`],
+    ['/search?query=plum0', `.result-line >> text=${ESCAPED}`],
+    [`${file}?explore=references:plum0&scope=all`, `.explore-file >> text=${ESCAPED}.ts`],
     [
       '/',
       'role=option >> text=U+202EgnpU+200B',

@@ -88,7 +88,7 @@ test('the query is completed at the caret: prefixes, names of the index', async 
   await page.keyboard.press('Enter');
   await page.getByText('that is all').waitFor();
   // What is still being asked for does not come behind the search.
-  const isAsked = page.waitForRequest(/\/api\/suggestions/);
+  const suggestionsRequested = page.waitForRequest(/\/api\/suggestions/);
   let letSuggest = (): void => {};
   const mayCome = new Promise<void>((resolve) => (letSuggest = resolve));
   await page.route('**/api/suggestions?*', async (route) => {
@@ -96,7 +96,7 @@ test('the query is completed at the caret: prefixes, names of the index', async 
     await route.continue();
   });
   await box.fill('sym:plumTr');
-  await isAsked;
+  await suggestionsRequested;
   const answered = page.waitForResponse(/\/api\/suggestions/);
   await page.keyboard.press('Enter');
   await page.getByText('that is all').waitFor();

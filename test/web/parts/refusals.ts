@@ -74,8 +74,8 @@ const test = pageTests(start, { as: OWNER, allowed });
 after(() => host?.stop());
 
 /** It says this, and only this. */
-async function refuses(place: Page | Locator, text: string | RegExp): Promise<void> {
-  const alert = place.getByRole('alert');
+async function refuses(scope: Page | Locator, text: string | RegExp): Promise<void> {
+  const alert = scope.getByRole('alert');
   await alert.filter({ hasText: text }).waitFor();
   await hasCount(alert, 1);
 }

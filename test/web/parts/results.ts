@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { search as searchByApi } from '../../e2e/daemon.ts';
 import { findingsOf, hasCount, shows, until } from '../browser.ts';
-import { LONG_WORD, placeKept, search, settledLocations, test, url } from './streamed.ts';
+import { LONG_WORD, positionKept, search, settledLocations, test, url } from './streamed.ts';
 
 test('each load shows the same files first, those of the API', async ({ page }) => {
   const first = () =>
@@ -86,8 +86,8 @@ test('keys lead to a row that is not measured yet, in results and in the tree', 
   await search(page, 'query=plumtree&matches=20000');
   await page.getByRole('article').first().waitFor();
   await page.keyboard.press('Shift+G');
-  const place = 'document.activeElement.closest("article")?.getAttribute("aria-posinset")';
-  await until(page, `${place} === '300'`);
+  const position = 'document.activeElement.closest("article")?.getAttribute("aria-posinset")';
+  await until(page, `${position} === '300'`);
   await page.keyboard.press('Enter');
   const active = 'document.activeElement.getAttribute("title")';
   const row = page.getByRole('treeitem').first();
@@ -151,7 +151,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
   const offset = () =>
     page.evaluate<number>('document.querySelector(".result-scroller").scrollTop');
   await search(page, 'query=plumtree&matches=20000&sort=path');
-  const ways = [
+  const actions = [
     async () => {
       await page.getByRole('combobox', { name: 'Query' }).fill('quince');
       await page.keyboard.press('Enter');
@@ -160,7 +160,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
   ];
   const others = [page.getByText(/^3 matches in 2 files/), page.locator('.cm-content')];
   let was = 0;
-  for (const [index, leave] of ways.entries()) {
+  for (const [index, leave] of actions.entries()) {
     await page.evaluate(
       `document.querySelector(".result-scroller").scrollTop = ${4000 - 2000 * index}`,
     );
@@ -170,7 +170,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
     await line.waitFor();
     await line.focus();
     const key = await card.getAttribute('data-key');
-    await placeKept(page);
+    await positionKept(page);
     was = await offset();
     assert.ok(was > 1000);
     const locations = await settledLocations(page);
@@ -186,7 +186,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
     );
     assert.equal(await offset(), was);
     assert.ok(after.length >= 3);
-    for (const [name, place] of after) assert.equal(place, locations[name], name);
+    for (const [name, position] of after) assert.equal(position, locations[name], name);
     await page.goForward();
     await others[index]?.waitFor();
     await page.goBack();
@@ -212,16 +212,16 @@ test('results that are loaded anew get the focus only where it has not been put 
 }) => {
   await search(page, 'query=quince');
   await page.getByRole('link', { name: /two\.ts$/ }).focus();
-  await placeKept(page);
+  await positionKept(page);
   const inList = `document.activeElement.closest('article') !== null`;
   await page.reload();
   await until(page, inList);
   let letGo = (): void => {};
-  const held = new Promise<void>((resolve) => {
+  const paused = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   await page.route('**/api/stream_search', async (route) => {
-    await held;
+    await paused;
     await route.continue();
   });
   await page.reload();

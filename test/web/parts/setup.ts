@@ -42,7 +42,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
   assert.equal(answer.status, 200);
   // Whoever leaves with the key still there is asked, in whatever way.
   const question = page.getByRole('dialog', { name: 'Leave without copying the key?' });
-  const ways = [
+  const actions = [
     () => page.getByRole('link', { name: 'Repositories' }).first().click(),
     () => page.evaluate('history.back()'),
     async () => {
@@ -54,7 +54,7 @@ void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async (
       await page.keyboard.press('Enter');
     },
   ];
-  for (const leave of ways) {
+  for (const leave of actions) {
     await leave();
     await question.waitFor();
     assert.deepEqual(await findingsOf(page), []);

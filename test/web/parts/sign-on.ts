@@ -31,13 +31,13 @@ void test('continue with a provider, and come back', { skip: NO_BROWSER }, async
 
   const { page, context, complaints } = await visit({ url: served.url });
   const query = new URLSearchParams({ query: 'plumtree -"&%41#"' }).toString();
-  const wanted = new URLSearchParams({ return: `/search?${query}` }).toString();
+  const returnQuery = new URLSearchParams({ return: `/search?${query}` }).toString();
   const signOut = async () => {
     await page.goto('/settings/general');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${served.url}/`);
   };
-  await page.goto(`/login?${wanted}`);
+  await page.goto(`/login?${returnQuery}`);
   const acmeLink = page.getByRole('link', { name: 'Continue with Acme' });
   await acmeLink.waitFor();
   assert.deepEqual(await findingsOf(page), []);

@@ -60,7 +60,7 @@ export async function settledLocations(page: Page): ReturnType<typeof locationsO
 }
 
 /** Until the history has what the list shows: where it is, and the file that has the focus. */
-export async function placeKept(page: Page): Promise<void> {
+export async function positionKept(page: Page): Promise<void> {
   await until(
     page,
     `(({ offset, key }) =>

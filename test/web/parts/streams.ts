@@ -14,7 +14,7 @@ import {
 } from './streamed.ts';
 
 /** Looks further down, if there is more. */
-async function turnWheel(page: Page): Promise<void> {
+async function scrollWheel(page: Page): Promise<void> {
   const scroller = 'document.querySelector(".result-scroller")';
   const top = await page.evaluate<number>(`${scroller}.scrollTop`);
   await page.mouse.move(640, 500);
@@ -37,8 +37,9 @@ async function letAllCome(page: Page, end: RegExp): Promise<number> {
     door.letPass(1);
     await page.waitForTimeout(100);
     const after = await locationsOf(page);
-    for (const [key, place] of Object.entries(locations)) assert.equal(after[key], place, key);
-    await turnWheel(page);
+    for (const [key, position] of Object.entries(locations))
+      assert.equal(after[key], position, key);
+    await scrollWheel(page);
     steps++;
   }
   return steps;
@@ -103,14 +104,14 @@ slowTest(
     door.letPass(2);
     await page.goto('/search?query=plumtree&matches=20000');
     await page.getByRole('article').first().waitFor();
-    const ended = door.left.count;
+    const ended = door.abandoned.count;
     await page.getByRole('button', { name: 'Stop' }).click();
     assert.match(
       await summary(page),
       /^[\d,]+ matches so far in \d+ files · you stopped the search/,
     );
     const locations = await settledLocations(page);
-    while (door.left.count === ended) await page.waitForTimeout(20);
+    while (door.abandoned.count === ended) await page.waitForTimeout(20);
     door.letPass(Infinity);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('that is all').waitFor();
@@ -167,5 +168,5 @@ test('a limit is said, and more comes below what is there', async ({ page }) => 
   await page.getByText(/^First 1[01],\d{3} matches/).waitFor();
   assert.match(page.url(), /matches=10000|query=plumtree$/);
   const after = await settledLocations(page);
-  for (const [key, place] of Object.entries(locations)) assert.equal(after[key], place, key);
+  for (const [key, position] of Object.entries(locations)) assert.equal(after[key], position, key);
 });

@@ -5,13 +5,13 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { type Daemon, daemonOn, mockTimers, newRows, recordOf } from './jobs-of.ts';
 
-function noRoom(): Error {
+function diskFull(): Error {
   return Object.assign(new Error("ENOSPC: no space left on device, write '/d/x'"), {
     code: 'ENOSPC',
   });
 }
 
-const begun = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
+const startedIds = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
 
 async function daemonWith(
   t: TestContext,
@@ -37,25 +37,25 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
     bytesTotal: 30_000,
     skipped: 0,
   });
-  await attempts[0]!.end(noRoom());
-  assert.deepEqual(begun(daemon), [1]);
+  await attempts[0]!.end(diskFull());
+  assert.deepEqual(startedIds(daemon), [1]);
   assert.match(
     jobs.failed.reasonOf(1)!,
     /'\/d\/x' \(the contents alone take 30000 bytes there\); free space there, or move the data directory/,
   );
   await pass(1_999);
-  assert.deepEqual(begun(daemon), [1], 'whoever asks');
+  assert.deepEqual(startedIds(daemon), [1], 'whoever asks');
   await pass(1);
-  assert.deepEqual(begun(daemon), [1, 2], 'each in its turn');
-  await attempts[1]!.end(noRoom());
+  assert.deepEqual(startedIds(daemon), [1, 2], 'each in its turn');
+  await attempts[1]!.end(diskFull());
   await pass(3_999);
-  assert.deepEqual(begun(daemon), [1, 2]);
+  assert.deepEqual(startedIds(daemon), [1, 2]);
   await pass(1);
   await attempts[2]!.end();
-  assert.deepEqual(begun(daemon), [1, 2, 3, 1]);
+  assert.deepEqual(startedIds(daemon), [1, 2, 3, 1]);
   await attempts[3]!.end();
   await attempts[4]!.end();
-  assert.deepEqual(begun(daemon), [1, 2, 3, 1, 2]);
+  assert.deepEqual(startedIds(daemon), [1, 2, 3, 1, 2]);
   await jobs.whenIdle();
   assert.deepEqual(
     jobs.failed.sentences(() => true),
@@ -70,7 +70,7 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
     if (jobs.open.length === 0) jobs.request(recordOf(1));
     await daemon.calm();
     const count = attempts.length;
-    await attempts.at(-1)!.end(noRoom());
+    await attempts.at(-1)!.end(diskFull());
     await pass(pauseMs - 1);
     assert.equal(attempts.length, count, `${pauseMs}`);
     await pass(1);
@@ -84,8 +84,8 @@ void test('where nobody waits for room the others are not begun, and say why', a
   const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
   await daemon.calm();
   await attempts[0]!.end();
-  await attempts[1]!.end(noRoom());
-  assert.deepEqual(begun(daemon), [1, 2]);
+  await attempts[1]!.end(diskFull());
+  assert.deepEqual(startedIds(daemon), [1, 2]);
   assert.deepEqual(
     (await results).map(({ error = '' }) => error.split(';')[0]),
     [

@@ -21,7 +21,7 @@ import {
 } from './harness.ts';
 
 /** Units of a shard of so many docs last until they are stopped (test/core/assembly/faulty.ts). */
-const HELD_DOCS = 1779;
+const ENDLESS_DOCS = 1779;
 const THREADS = 2;
 const faulty = compileEntry('test/core/assembly/faulty.ts', 'release');
 
@@ -32,9 +32,9 @@ const LONG_LINE = Array.from({ length: 60_000 }, (_, i) =>
 
 /** Docs that hold `common`, and `plum` or a long line where the shard is not that of units that last. */
 function shardOf(module: WebAssembly.Module, docCount: number, folder: string) {
-  const isHeld = docCount === HELD_DOCS;
+  const isEndless = docCount === ENDLESS_DOCS;
   const docs = Array.from({ length: docCount }, (_, doc) => {
-    const rest = isHeld ? '' : `plum ${doc % 7}\n${doc % 700 === 0 ? LONG_LINE : 'x'}`;
+    const rest = isEndless ? '' : `plum ${doc % 7}\n${doc % 700 === 0 ? LONG_LINE : 'x'}`;
     return { path: `d${doc}.txt`, bytes: Buffer.from(`common ${doc}\n${rest}\n`) };
   });
   return buildShard(module, folder, REPO, docs);
@@ -45,7 +45,7 @@ async function engineWith(options: EngineOptions = {}): Promise<Engine> {
   const folder = temporaryFolder();
   const engine = new Engine(module, { workers: THREADS, inlineNs: 0n, ...options });
   engine.publish(
-    [HELD_DOCS, 600, 1500].map((docCount) => shardOf(module, docCount, folder)),
+    [ENDLESS_DOCS, 600, 1500].map((docCount) => shardOf(module, docCount, folder)),
     [REPO],
   );
   return engine;
@@ -55,7 +55,7 @@ async function engineWith(options: EngineOptions = {}): Promise<Engine> {
 const CLAIMED = -1;
 
 /** Lets a search take all threads for as long as `work` takes. */
-async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
+async function whileBusy<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
   const clientKey = new AbortController();
   let control: SearchControl | undefined;
   const searchAll = engine.pool.search.bind(engine.pool);
@@ -70,14 +70,14 @@ async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
   const request = requestOf('common -content:plum');
   const environment = environmentOf({ signal: clientKey.signal });
   const holding = search({ ...engine.parts, timeoutMs: 0 }, request, environment);
-  const left = assert.rejects(holding, { name: 'AbortError' });
+  const aborted = assert.rejects(holding, { name: 'AbortError' });
   while (claimCount() < THREADS) await new Promise((resolve) => void setTimeout(resolve, 1));
   try {
     return await work();
   } finally {
     assert.equal(claimCount(), THREADS, 'no thread has left its call');
     clientKey.abort();
-    await left;
+    await aborted;
   }
 }
 
@@ -85,31 +85,31 @@ void test('a rare word is answered while all threads are held, whole and cut', a
   await using engine = await engineWith();
   for (const matches of [1_000_000, 700, 20]) {
     const expected = timeless(await engine.search('plum', { matches }));
-    const answer = await whileHeld(engine, () => engine.search('plum', { matches }));
+    const answer = await whileBusy(engine, () => engine.search('plum', { matches }));
     assert.deepEqual(timeless(answer), expected, `${matches} matches`);
   }
 });
 
 void test('searches that are to begin on threads are answered while these are held', async () => {
   await using engine = await engineWith();
-  const ask = async (): Promise<unknown> => {
+  const searchThree = async (): Promise<unknown> => {
     const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
     const request = requestOf('plum', { matches: 30 });
     const answers = await Promise.all([1, 2, 3].map(() => search(parts, request, environmentOf())));
     return answers.length;
   };
-  assert.equal(await whileHeld(engine, ask), 3);
+  assert.equal(await whileBusy(engine, searchThree), 3);
 });
 
 void test('a stream comes to its end while all threads are held', async () => {
   await using engine = await engineWith();
-  const events = await whileHeld(engine, () => streamEvents(engine.parts, requestOf('plum')));
+  const events = await whileBusy(engine, () => streamEvents(engine.parts, requestOf('plum')));
   assert.ok(JSON.stringify(events.at(-1)).includes('"isSearchExhaustive":true'));
 });
 
 void test('a deadline is kept while all threads are held by another search', async () => {
   await using engine = await engineWith();
-  await whileHeld(engine, async () => {
+  await whileBusy(engine, async () => {
     // At 1 ms before, at 300 ms after its units have proved too long for a second searcher.
     for (const timeoutMs of [1, 20, 50, 300]) {
       engine.timeoutMs = timeoutMs;
@@ -124,7 +124,7 @@ void test('a unit too long for a second searcher is left to the first, and found
   const query = 'x[xz]{900}y|plum';
   const request = { isRegexEnabled: true };
   const expected = timeless(await engine.search(query, request));
-  const answering = await whileHeld(engine, async () => {
+  const answering = await whileBusy(engine, async () => {
     const found = engine.search(query, request);
     // It may have its turns on the second searchers meanwhile.
     for (let whenRunning = 0; whenRunning < 50; whenRunning++)

@@ -46,11 +46,11 @@ void test('units that a thread finished and lost are run again, with and without
     return Promise.resolve([]);
   }
 
-  async function run(limit: number, inlineNs: bigint, place?: number): Promise<RunOutcome> {
+  async function run(limit: number, inlineNs: bigint, unit?: number): Promise<RunOutcome> {
     const { signal } = new AbortController();
     const options = { shards, encodedPlan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
     const pool = { size: 1, search: searchAndDie, searchOn: searchAloneAndDie };
-    return runSearch(searcher, pool, options, place);
+    return runSearch(searcher, pool, options, unit);
   }
 
   /** The same of a thread that was asked alone. */
@@ -65,11 +65,11 @@ void test('units that a thread finished and lost are run again, with and without
     const lost = await run(limit, 0n);
     const alone = await run(limit, 0n, 0);
     const whole = await run(limit, 10n ** 12n);
-    const [found, foundAlone, wanted] = [lost, alone, whole].map((outcome) =>
+    const [found, foundAlone, expected] = [lost, alone, whole].map((outcome) =>
       totalsOfRun(shards, [], outcome, limit),
     );
-    assert.deepEqual(found!.counts, wanted!.counts, `limit ${limit}`);
-    assert.deepEqual(foundAlone!.counts, wanted!.counts, `limit ${limit}, one thread`);
+    assert.deepEqual(found!.counts, expected!.counts, `limit ${limit}`);
+    assert.deepEqual(foundAlone!.counts, expected!.counts, `limit ${limit}, one thread`);
     assert.equal(found!.isOverLimit, limit !== Infinity);
     const names = lost.units.map(({ shard, unit }) => `${shard}:${unit}`);
     assert.equal(new Set(names).size, names.length, 'each unit once');

@@ -20,7 +20,7 @@ export interface RawReply {
 }
 
 /** Sends a request on a connection of its own. */
-export function ask(
+export function sendRaw(
   { address }: { readonly address: BoundAddress },
   call: RawCall,
 ): Promise<RawReply> {
@@ -34,14 +34,14 @@ export function ask(
 export function replyTo(sent: ClientRequest, body: RawCall['body']): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     sent.on('response', (reply) => {
-      const pieces: Buffer[] = [];
-      reply.on('data', (piece: Buffer) => pieces.push(piece));
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
       reply.on('error', reject);
       reply.on('end', () =>
         resolve({
           status: reply.statusCode ?? 0,
           headers: reply.headers,
-          body: Buffer.concat(pieces),
+          body: Buffer.concat(chunks),
         }),
       );
     });

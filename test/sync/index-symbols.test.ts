@@ -25,7 +25,7 @@ import { type IndexOf, openIndexOf } from './index-of.ts';
 import { openConnected } from './connections/connected-index.ts';
 import { hostedRepo, localHost, settingsOf } from './connections/local-host.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
-import { checkFiles } from './sound-files.ts';
+import { checkFiles } from './check-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const FILES = {
@@ -171,13 +171,13 @@ function findWith(
   const { shardId, symbols } = largest();
   const file = catalog.symbolsPath(symbols!.symbolsId);
   const plain: (...args: never[]) => Promise<unknown> = catalog[method].bind(catalog);
-  const meanwhile = async (...args: never[]): Promise<unknown> => {
+  const adoptFirst = async (...args: never[]): Promise<unknown> => {
     const copy = `${file}.next`;
     copyFileSync(file, copy);
     await indexerOf(instance).symbols.adopt(shardId, copy, { ...symbols!, foundBy });
     return plain(...args);
   };
-  t.mock.method(catalog, method, meanwhile, { times: 1 });
+  t.mock.method(catalog, method, adoptFirst, { times: 1 });
   return () => {
     assert.equal(largest().shardId, shardId);
     return largest().symbols!.foundBy;

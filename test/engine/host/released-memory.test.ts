@@ -78,14 +78,14 @@ void test(
   async () => {
     const module = await coreModule('release');
     const first = instantiateCore(module);
-    const place = first.heapStart + 100;
-    new Uint8Array(first.memory.buffer)[place] = 7;
+    const pointer = first.heapStart + 100;
+    new Uint8Array(first.memory.buffer)[pointer] = 7;
     dropCore(first);
     dropCore(first);
     const [next, other] = [instantiateCore(module), instantiateCore(module)];
     assert.equal(next.memory, first.memory);
     assert.notEqual(other.memory, first.memory);
-    assert.equal(new Uint8Array(next.memory.buffer)[place], 0);
+    assert.equal(new Uint8Array(next.memory.buffer)[pointer], 0);
     dropCore(next, true);
     const last = instantiateCore(module);
     assert.notEqual(last.memory, next.memory, 'others may still look at it');

@@ -58,11 +58,11 @@ onBothAdapters('answers that wait', (kind) => {
       search: () => Promise.resolve(answer),
       onRelease: () => count++,
     });
-    const ask = (headers: Record<string, string>) =>
+    const send = (headers: Record<string, string>) =>
       world.call(searchWith({ query: 'x', matches: 1 }, headers));
-    assert.equal((await ask({})).status, 200);
+    assert.equal((await send({})).status, 200);
     await eventually(() => count === 1);
-    assert.equal((await ask({ Accept: 'application/msgpack' })).status, 200);
+    assert.equal((await send({ Accept: 'application/msgpack' })).status, 200);
     await eventually(() => count === 2);
     answer = ANSWER;
     const slow = requestSlowly(world);

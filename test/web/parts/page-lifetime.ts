@@ -54,15 +54,15 @@ async function openHalf(page: Page): Promise<void> {
 }
 
 /** The daemon hears that nobody reads a stream any more. */
-async function untilLeft(page: Page, count: number): Promise<void> {
-  while (door.left.count < count) await page.waitForTimeout(20);
+async function untilAbandoned(page: Page, count: number): Promise<void> {
+  while (door.abandoned.count < count) await page.waitForTimeout(20);
 }
 
 slowTest('reload in the midst of a stream begins it anew', async ({ page }) => {
   await openHalf(page);
-  const left = door.left.count;
+  const abandoned = door.abandoned.count;
   await page.reload();
-  await untilLeft(page, left + 1);
+  await untilAbandoned(page, abandoned + 1);
   assert.equal(await page.getByText('that is all').count(), 0);
   door.letPass(Infinity);
   await summaryOf(page).getByText(ALL).waitFor();
@@ -72,18 +72,18 @@ slowTest(
   'back and forward in the midst of a stream: each address shows its own search',
   async ({ page }) => {
     await openHalf(page);
-    const left = door.left.count;
+    const abandoned = door.abandoned.count;
     const box = page.getByRole('combobox', { name: 'Query' });
     await box.fill('quince');
     await page.keyboard.press('Enter');
-    await untilLeft(page, left + 1);
+    await untilAbandoned(page, abandoned + 1);
     // Nothing of the new search has come when one goes back.
     await page.goBack();
-    await untilLeft(page, left + 2);
+    await untilAbandoned(page, abandoned + 2);
     // What was asked for while one typed may be one of those that were left.
     await until(page, `document.querySelector('.box-input').value === 'plumtree'`);
     await page.goForward();
-    await untilLeft(page, left + 3);
+    await untilAbandoned(page, abandoned + 3);
     door.letPass(Infinity);
     await summaryOf(page).getByText('1 match in 1 file of 1 repository · that is all').waitFor();
     assert.deepEqual(await page.locator('article').evaluateAll((all) => all.length), 1);
@@ -205,9 +205,9 @@ function renameParts(web: string): void {
   const renamed = (text: string) => text.replaceAll(/-([\w-])([\w-]{7}\.js)/g, otherName);
   const assets = path.join(web, 'assets');
   for (const name of readdirSync(assets).filter((one) => one.includes('.js'))) {
-    const place = path.join(assets, name);
-    const text = readFileSync(place, 'utf8');
-    rmSync(place);
+    const file = path.join(assets, name);
+    const text = readFileSync(file, 'utf8');
+    rmSync(file);
     if (name.endsWith('.js')) writeFileSync(path.join(assets, renamed(name)), renamed(text));
   }
   const manifest = path.join(web, '.vite', 'manifest.json');

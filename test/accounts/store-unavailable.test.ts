@@ -98,7 +98,7 @@ interface Away {
 }
 
 /** A daemon that has heard of its owner and a session. */
-async function startKnown(storeGraceMs: number, repos = [repo(1, 'a')]): Promise<Away> {
+async function startWarm(storeGraceMs: number, repos = [repo(1, 'a')]): Promise<Away> {
   const { relay, url } = await Relay.start(await postgres.createDatabase());
   relays.push(relay);
   const world = await startAccounts({
@@ -113,21 +113,21 @@ async function startKnown(storeGraceMs: number, repos = [repo(1, 'a')]): Promise
 
 async function assertServed({ world, memberCookie }: Away): Promise<void> {
   for (const as of [world.ownerKey, memberCookie])
-    assert.equal((await world.ask('GET', '/api/repos', as)).status, 200);
+    assert.equal((await world.send('GET', '/api/repos', as)).status, 200);
 }
 
 async function assertAway(
   { world }: Away,
-  ...[method, target, as, body]: Parameters<AccountsWorld['ask']>
+  ...[method, target, as, body]: Parameters<AccountsWorld['send']>
 ): Promise<void> {
-  const reply = await world.ask(method, target, as, body);
+  const reply = await world.send(method, target, as, body);
   assert.deepEqual([reply.status, reply.code], [503, 'NOT_READY'], `${method} ${target}`);
   assert.equal(reply.headers['retry-after'], '1');
 }
 
 async function untilServed(away: Away): Promise<void> {
   for (;;) {
-    const reply = await away.world.ask('POST', '/api/user/api_keys', away.memberCookie, {
+    const reply = await away.world.send('POST', '/api/user/api_keys', away.memberCookie, {
       name: 'after',
     });
     if (reply.status === 201) return;
@@ -143,7 +143,7 @@ for (const [how, leave] of [
     `a store that is ${how}: the known are served, the rest is told when`,
     { skip },
     async () => {
-      const away = await startKnown(600_000);
+      const away = await startWarm(600_000);
       const { world, memberCookie } = away;
       leave(away.relay);
       await assertServed(away);
@@ -153,23 +153,25 @@ for (const [how, leave] of [
       // A frozen connection that listened is cut by the system some time.
       away.relay.cut();
       for (let i = 0; i < 5; i++) await assertServed(away);
-      const ready = (await world.ask('GET', '/api/ready', world.ownerKey)).json();
+      const ready = (await world.send('GET', '/api/ready', world.ownerKey)).json();
       assert.deepEqual(ready['degraded'], ['the store does not answer']);
-      assert.deepEqual((await world.ask('GET', '/api/ready', unknown)).json(), { status: 'ready' });
+      assert.deepEqual((await world.send('GET', '/api/ready', unknown)).json(), {
+        status: 'ready',
+      });
       away.relay.restore();
       await untilServed(away);
       await assertServed(away);
-      const after = (await world.ask('GET', '/api/ready', world.ownerKey)).json();
+      const after = (await world.send('GET', '/api/ready', world.ownerKey)).json();
       assert.equal(after['degraded'], undefined);
     },
   );
 }
 
 test('when the time of grace is over nobody is known', { skip }, async () => {
-  const away = await startKnown(1);
+  const away = await startWarm(1);
   away.relay.cut();
   for (;;) {
-    const reply = await away.world.ask('GET', '/api/repos', away.world.ownerKey);
+    const reply = await away.world.send('GET', '/api/repos', away.world.ownerKey);
     if (reply.status === 503) break;
     assert.equal(reply.status, 200);
   }
@@ -178,7 +180,7 @@ test('when the time of grace is over nobody is known', { skip }, async () => {
     await assertAway(away, 'GET', '/api/ready', as);
   away.relay.restore();
   // Who sends no traffic until it is ready has to learn that it is.
-  while ((await away.world.ask('GET', '/api/ready')).status !== 200);
+  while ((await away.world.send('GET', '/api/ready')).status !== 200);
   await untilServed(away);
 });
 
@@ -186,16 +188,17 @@ test(
   'when the time of grace is over guests see nothing that could have been hidden',
   { skip },
   async () => {
-    const away = await startKnown(1_000);
+    const away = await startWarm(1_000);
     const { world, relay } = away;
     const change = { anonymousAccess: true };
-    assert.equal((await world.ask('PATCH', '/api/instance', world.ownerKey, change)).status, 200);
-    const seen = async () => (await world.ask('GET', '/api/repos')).json() as unknown as object[];
-    assert.equal((await seen()).length, 1);
+    assert.equal((await world.send('PATCH', '/api/instance', world.ownerKey, change)).status, 200);
+    const listed = async () =>
+      (await world.send('GET', '/api/repos')).json() as unknown as object[];
+    assert.equal((await listed()).length, 1);
     relay.cut();
-    while ((await seen()).length > 0);
+    while ((await listed()).length > 0);
     relay.restore();
     await untilServed(away);
-    while ((await seen()).length === 0);
+    while ((await listed()).length === 0);
   },
 );

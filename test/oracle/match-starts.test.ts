@@ -16,7 +16,7 @@ const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 10);
 const LINE_SIZE = 20_000;
 
 const endingWith = (text: string): string => `${text.padStart(LINE_SIZE - 1, '.')}\n`;
-const beginningWith = (text: string): string => `${text.padEnd(LINE_SIZE - 1, '.')}\n`;
+const lineStartingWith = (text: string): string => `${text.padEnd(LINE_SIZE - 1, '.')}\n`;
 const within = (text: string): string => endingWith(text.padEnd(100, '.'));
 const BLANK = `${' '.repeat(LINE_SIZE - 1)}\n`;
 
@@ -25,7 +25,7 @@ const docsOf = (texts: readonly string[]): TestDoc[] =>
 
 const engineOver = (texts: readonly string[]): Promise<Engine> => Engine.over(docsOf(texts));
 
-const ask = (engine: Engine, pattern: string, isExact = true): Promise<SearchAnswer> =>
+const searchFor = (engine: Engine, pattern: string, isExact = true): Promise<SearchAnswer> =>
   engine.search(`"${pattern}"`, { isRegexEnabled: true, isCaseSensitivityEnabled: isExact });
 
 const byteSizeOf = (text: string): number => Buffer.byteLength(text);
@@ -45,7 +45,7 @@ function expressionOf(pattern: string, isExact: boolean): RegExp {
   return new RegExp(source.replaceAll('.', raw`[^\n]`), isExact ? 'gu' : 'giu');
 }
 
-function wantedOf(text: string, pattern: string, isExact: boolean): number[][] {
+function expectedOf(text: string, pattern: string, isExact: boolean): number[][] {
   const expression = expressionOf(pattern, isExact);
   const ranges: number[][] = [];
   let [index, offset] = [0, 0];
@@ -69,37 +69,37 @@ const LAYOUTS: readonly (readonly [
   [
     'the last literal in the next block',
     raw`foo\s*=\s*bar`,
-    [[within('x'), endingWith('foo ='), beginningWith('bar'), within('foo'), within('x')]],
+    [[within('x'), endingWith('foo ='), lineStartingWith('bar'), within('foo'), within('x')]],
     [1, 2],
   ],
   [
     'a gap that is a block',
     raw`foo\s*=\s*bar`,
-    [[endingWith('foo'), BLANK, beginningWith('= bar'), within('bar')]],
+    [[endingWith('foo'), BLANK, lineStartingWith('= bar'), within('bar')]],
     [1, 3],
   ],
   [
     'the last literal two blocks on',
     raw`foo\s*=\s*bar`,
-    [[within('bar'), endingWith('foo ='), BLANK, beginningWith('bar')]],
+    [[within('bar'), endingWith('foo ='), BLANK, lineStartingWith('bar')]],
     [1, 3],
   ],
   [
     'a gap of three blocks',
     raw`foo\s*=\s*bar`,
-    [[endingWith('foo ='), BLANK, BLANK, BLANK, beginningWith('bar'), within('x')]],
+    [[endingWith('foo ='), BLANK, BLANK, BLANK, lineStartingWith('bar'), within('x')]],
     [1, 5],
   ],
   [
     'a gap of other bytes than whitespace',
     raw`foo[=\s]+bar`,
-    [[endingWith('foo'), `${'='.repeat(LINE_SIZE - 1)}\n`, BLANK, beginningWith('=bar')]],
+    [[endingWith('foo'), `${'='.repeat(LINE_SIZE - 1)}\n`, BLANK, lineStartingWith('=bar')]],
     [1, 4],
   ],
   [
     'across the border of two contents',
     raw`foo\s*=\s*bar`,
-    [[endingWith('foo =')], [beginningWith('bar')], [within('foo'), within('= bar')]],
+    [[endingWith('foo =')], [lineStartingWith('bar')], [within('foo'), within('= bar')]],
     [0, 0],
   ],
   [
@@ -118,25 +118,25 @@ const LAYOUTS: readonly (readonly [
     'whitespace in front',
     raw`\s+foo\s*=`,
     // The whitespace at the end of a block may begin a match: the first byte of the next one is read.
-    [[endingWith('x'), beginningWith('foo\t='), within('x'), within('x')]],
+    [[endingWith('x'), lineStartingWith('foo\t='), within('x'), within('x')]],
     [1, 3],
   ],
   [
     'a part that is no chain, on the line where the chain ends',
     raw`foo\s*=.*bar`,
-    [[endingWith('foo'), beginningWith('= _ bar'), within('foo'), within('bar')]],
+    [[endingWith('foo'), lineStartingWith('= _ bar'), within('foo'), within('bar')]],
     [1, 2],
   ],
   [
     'two ways to begin',
     raw`foo\s*=\s*bar|baz\s*\(\s*qux`,
-    [[endingWith('foo ='), beginningWith('bar'), endingWith('baz'), beginningWith('( qux')]],
+    [[endingWith('foo ='), lineStartingWith('bar'), endingWith('baz'), lineStartingWith('( qux')]],
     [2, 4],
   ],
   [
     'an end that may be missing',
     raw`foo\s*(=\s*bar)?\s*;`,
-    [[endingWith('foo'), beginningWith(';'), within('foo = bar;'), within('bar')]],
+    [[endingWith('foo'), lineStartingWith(';'), within('foo = bar;'), within('bar')]],
     [2, 3],
   ],
 ];
@@ -144,10 +144,10 @@ const LAYOUTS: readonly (readonly [
 for (const [name, pattern, docs, [matches, blocks]] of LAYOUTS) {
   void test(`a match of ${pattern}: ${name}`, async () => {
     await using engine = await engineOver(docs.map((lines) => lines.join('')));
-    const { stats, ...answer } = await ask(engine, pattern);
+    const { stats, ...answer } = await searchFor(engine, pattern);
     for (const [index, lines] of docs.entries()) {
-      const wanted = wantedOf(lines.join(''), pattern, true);
-      assert.deepEqual(rangesOf({ stats, ...answer }, `${index}`), wanted);
+      const expected = expectedOf(lines.join(''), pattern, true);
+      assert.deepEqual(rangesOf({ stats, ...answer }, `${index}`), expected);
     }
     const read = stats['contentBytesLoaded']! / LINE_SIZE;
     assert.deepEqual([stats['totalMatchCount'], read], [matches, blocks]);
@@ -186,7 +186,7 @@ const GAPS = ['', ' ', '\n', '\t', '  ', '\n\n', ' \n\t', '\r\n', '\f'];
 const FILLERS = [' ', '\n', '   \n', '=', '=\n', '.', '.......\n', 'foo =\n', 'é\n', '\r\n'];
 const SIZES = [4000, 4090, 4096, 4100, 8200, 12_400];
 
-const piece = fc.oneof(
+const chunk = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 4, arbitrary: fc.constantFrom(...SIGNS) },
   { weight: 9, arbitrary: fc.constantFrom(...GAPS) },
@@ -198,7 +198,7 @@ const piece = fc.oneof(
   },
 );
 const corpus = fc.array(
-  fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) => pieces.join('')),
+  fc.array(chunk, { minLength: 1, maxLength: 30 }).map((chunks) => chunks.join('')),
   { minLength: 1, maxLength: 6 },
 );
 
@@ -210,11 +210,11 @@ void test(`random gaps and borders, seed ${SEED}`, async () => {
     const size = docs.reduce((sum, text) => sum + byteSizeOf(text), 0);
     for (const pattern of PATTERNS) {
       for (const isExact of [true, false]) {
-        const answer = await ask(engine, pattern, isExact);
+        const answer = await searchFor(engine, pattern, isExact);
         for (const [index, text] of docs.entries()) {
-          const wanted = wantedOf(text, pattern, isExact);
-          assert.deepEqual(rangesOf(answer, `${index}`), wanted, `${pattern} ${isExact}`);
-          matchCount += wanted.length;
+          const expected = expectedOf(text, pattern, isExact);
+          assert.deepEqual(rangesOf(answer, `${index}`), expected, `${pattern} ${isExact}`);
+          matchCount += expected.length;
         }
         if (answer.stats['contentBytesLoaded']! < size) unreadCount++;
       }
@@ -258,9 +258,9 @@ void test('blocks that are ruled out by their grams, where there are many', asyn
     [raw`foo\s*=\s*absent`, false, 1000],
     [raw`foo\s*bar`, true, 1000],
   ] as const) {
-    const answer = await ask(engine, pattern, isExact);
+    const answer = await searchFor(engine, pattern, isExact);
     for (const [index, text] of docs.entries()) {
-      assert.deepEqual(rangesOf(answer, `${index}`), wantedOf(text, pattern, isExact), pattern);
+      assert.deepEqual(rangesOf(answer, `${index}`), expectedOf(text, pattern, isExact), pattern);
     }
     const blocks = answer.stats['contentBytesLoaded']! / 4200;
     assert.ok(blocks < blocksMax, `${pattern}: ${blocks}`);
