@@ -165,7 +165,7 @@ void test('an index of another format is named, never searched, and built again 
   await index(dataDir, [repo]);
   const { repos } = await readCatalog(dataDir);
   rmSync(path.join(dataDir, 'index.db'));
-  writeFormerCatalog(dataDir, repos, [], FORMAT_VERSION - 1);
+  writeFormerCatalog(dataDir, repos, FORMAT_VERSION - 1);
   const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
   assert.match(
     found.stderr,

@@ -97,18 +97,16 @@ export const catalogSchema = z.strictObject({
   repos: z.array(repoSchema),
 });
 
-export const changeSchema = z.strictObject({
-  put: z.array(repoSchema).readonly().exactOptional(),
-  removed: z.array(z.number().int()).readonly().exactOptional(),
-});
-
 export type CatalogSymbols = z.infer<typeof symbolsSchema>;
 export type CatalogShard = z.infer<typeof shardSchema>;
 export type CatalogRepo = z.infer<typeof repoSchema>;
 export type CatalogState = z.infer<typeof catalogSchema>;
 
 /** A change of repos: new or replaced records by id, and removed ids. */
-export type CatalogChange = z.infer<typeof changeSchema>;
+export interface CatalogChange {
+  readonly put?: readonly CatalogRepo[];
+  readonly removed?: readonly number[];
+}
 
 /** A copy whose docs count as out of date. */
 export function withoutFingerprint(repo: CatalogRepo): CatalogRepo {

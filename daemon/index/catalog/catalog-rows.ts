@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { INDEX_FILE } from '../../store/embedded.ts';
 import { IndexWriter, readIndex } from '../../store/index-tables.ts';
 import { type CatalogRepo, repoSchema } from './catalog-records.ts';
-import { CATALOG_FILE, readFormerCatalog, removeFormerFiles } from './former-catalog.ts';
+import { CATALOG_FILE, readFormerCatalog, removeFormerCatalog } from './former-catalog.ts';
 
 /** Shards out of service, and the progress of the check in the background. */
 const STATE_NAMES = ['quarantine', 'integrity'] as const;
@@ -48,7 +48,7 @@ export async function loadRows(dataDir: string, isOwner: boolean): Promise<Loade
     repos.push({ repo, formatVersion: former!.formatVersion });
   const writer = isOwner ? new IndexWriter(dataDir) : undefined;
   if (former !== undefined) await writer?.change(repos.map(entryOf), []);
-  if (isOwner) await removeFormerFiles(dataDir);
+  if (isOwner) await removeFormerCatalog(dataDir);
   const ids = [...broken].filter((key) => !isState(key)).map(Number);
   return { repos, states, damaged: ids, writer };
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { syncPath } from '../../base/synced.ts';
 import { INDEX_FILE } from '../../store/embedded.ts';
 import { SHARD_FOLDER } from './catalog.ts';
-import { removeFormerFiles } from './former-catalog.ts';
+import { removeFormerCatalog } from './former-catalog.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
@@ -53,7 +53,7 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   for (const name of ['store.db', INDEX_FILE].filter((one) => names.includes(one)))
     for (const ending of ['-wal', '-shm', '-journal'])
       await rm(path.join(dataDir, `${name}${ending}`), { force: true, recursive: true });
-  await removeFormerFiles(dataDir);
+  await removeFormerCatalog(dataDir);
   await syncPath(dataDir);
   // The index last: a concurrent reader sees the old one until then.
   for (const name of ['store.db', 'secret', INDEX_FILE])
