@@ -13,26 +13,17 @@ function parseBody(text: string): unknown {
   }
 }
 
-function isSearchResponse(value: unknown): value is SearchResponse {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('files' in value && 'stats' in value && 'isSearchExhaustive' in value)) return false;
-  const { files, stats, isSearchExhaustive } = value;
-  const hasStats = typeof stats === 'object' && stats !== null;
-  return Array.isArray(files) && hasStats && typeof isSearchExhaustive === 'boolean';
-}
+type Chunk = Extract<SearchEvent, { type: 'chunk' }>;
+type Final = Extract<SearchEvent, { type: 'final' }>;
 
-function isExplanation(value: unknown): value is Explanation {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('plan' in value && 'totals' in value)) return false;
-  // Only owners get them.
-  return !('shards' in value) || Array.isArray(value.shards);
+/** Whether it has these members: another server may have sent it. */
+function has<Answer>(value: unknown, ...names: (keyof Answer & string)[]): value is Answer {
+  return typeof value === 'object' && value !== null && names.every((name) => name in value);
 }
 
 function isSearchEvent(value: unknown): value is SearchEvent {
-  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
-  if (value.type === 'chunk') return 'files' in value && Array.isArray(value.files);
-  if (value.type === 'final') return 'accumulatedStats' in value && 'isSearchExhaustive' in value;
-  return value.type === 'error' && 'error' in value && isErrorObject(value.error);
+  const isError = has<{ readonly error: unknown }>(value, 'error') && isErrorObject(value.error);
+  return isError || has<Chunk>(value, 'files') || has<Final>(value, 'accumulatedStats');
 }
 
 function addressOf(url: string, endpoint: string): URL {
@@ -133,7 +124,11 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
     async search(call, signal) {
       const answer = await daemon.post('api/search', call, signal);
       const value = parseBody(await answer.text());
-      if (answer.status === 200 && isSearchResponse(value)) return value;
+      if (
+        answer.status === 200 &&
+        has<SearchResponse>(value, 'files', 'stats', 'isSearchExhaustive')
+      )
+        return value;
       throw daemon.refusal('api/search', answer.status, value);
     },
     async *stream(call, signal) {
@@ -147,7 +142,7 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
     async explain(call, signal) {
       const answer = await daemon.post('api/explain', call, signal);
       const value = parseBody(await answer.text());
-      if (answer.status === 200 && isExplanation(value)) return value;
+      if (answer.status === 200 && has<Explanation>(value, 'plan', 'totals')) return value;
       throw daemon.refusal('api/explain', answer.status, value);
     },
     close: () => Promise.resolve(),

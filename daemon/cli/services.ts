@@ -10,11 +10,9 @@ import { openSource } from '../base/config/file-source.ts';
 import { schemaDocument } from '../base/config/schema-document.ts';
 import { type FileCheck, checkFile } from '../base/config/file-check.ts';
 import { API_LABEL, readProductVersion } from '../base/config/version.ts';
-import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
 import type { Daemon } from '../app/main.ts';
-import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
@@ -28,7 +26,7 @@ import {
   refusedConnections,
 } from './probe-connections.ts';
 import type { ProbedProvider } from './probe-providers.ts';
-import type { ProgressListener } from './progress.ts';
+import type { IndexProgress, ProgressListener } from './progress.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 export const SERVICES = {
@@ -126,6 +124,7 @@ async function serve(
   const isDefault = options.sources.length + Object.keys(configuration.connections).length === 0;
   const sources = isDefault && defaultSource !== undefined ? [defaultSource] : options.sources;
   const { ProbeError } = await import('../sources/git/path-kind.ts');
+  const show = withSpeed(progressListener(configuration, log, onProgress));
   const started = startDaemon({
     configuration,
     log,
@@ -133,7 +132,7 @@ async function serve(
     sources: sources.map(localPath),
     mode: options.mode,
     change: options.change,
-    onProgress: progressOf(progressListener(configuration, log, onProgress)),
+    onProgress: (repo, progress) => show({ repo, ...progress }),
   });
   const daemon = await started.catch((error: unknown) => {
     const isMissing = error instanceof ProbeError && error.failure === 'not_found';
@@ -202,7 +201,7 @@ async function indexSources(
       ? configuration.log
       : { ...configuration.log, format: 'json', write: onLogLine },
   );
-  const listener = progressListener(configuration, log, onProgress);
+  const show = withSpeed(progressListener(configuration, log, onProgress));
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
@@ -215,8 +214,17 @@ async function indexSources(
     jobLimits: () => jobLimitsOf(configuration.settings, 1),
     log,
     findsSymbols: options.findsSymbols,
-    onProgress: progressOf(listener),
-    onSymbolProgress: symbolProgressOf(listener),
+    onProgress: (repo, progress) => show({ repo, ...progress }),
+    onSymbolProgress: (repo, { blobsDone, blobsTotal, bytesDone, bytesTotal }) =>
+      show({
+        repo,
+        phase: 'symbols',
+        filesDone: blobsDone,
+        filesTotal: blobsTotal,
+        bytesDone,
+        bytesTotal,
+        skipped: 0,
+      }),
   });
   try {
     const { served, symbols } = instance;
@@ -266,38 +274,19 @@ function logProgress(log: Log): ProgressListener {
   };
 }
 
-function progressOf(listener: ProgressListener): (repo: string, progress: BuildProgress) => void {
-  let last = '';
-  let [started, doneBefore] = [Date.now(), 0];
-  return (repo, progress) => {
-    if (progress.phase === 'listing' || repo !== last)
-      [started, doneBefore] = [Date.now(), progress.bytesDone];
-    last = repo;
-    const seconds = Math.max((Date.now() - started) / 1000, 0.001);
-    const bytesPerSecond = Math.round((progress.bytesDone - doneBefore) / seconds);
-    listener({ repo, ...progress, bytesPerSecond });
-  };
-}
-
-function symbolProgressOf(
+/** Adds the speed since the start of a listing, of a repo, or of its symbols. */
+function withSpeed(
   listener: ProgressListener,
-): (repo: string, progress: PassProgress) => void {
-  let started = Date.now();
-  let lastDone = Infinity;
-  return (repo, { blobsDone, blobsTotal, bytesDone, bytesTotal }) => {
-    if (blobsDone < lastDone) started = Date.now();
-    lastDone = blobsDone;
-    const seconds = Math.max((Date.now() - started) / 1000, 0.001);
-    listener({
-      repo,
-      phase: 'symbols',
-      filesDone: blobsDone,
-      filesTotal: blobsTotal,
-      bytesDone,
-      bytesTotal,
-      skipped: 0,
-      bytesPerSecond: Math.round(bytesDone / seconds),
-    });
+): (progress: Omit<IndexProgress, 'bytesPerSecond'>) => void {
+  let [startMs, startBytes] = [Date.now(), 0];
+  let last: { readonly repo: string; readonly bytesDone: number } | undefined;
+  return (progress) => {
+    const { repo, phase, bytesDone } = progress;
+    if (phase === 'listing' || repo !== last?.repo || bytesDone < last.bytesDone)
+      [startMs, startBytes] = [Date.now(), bytesDone];
+    last = { repo, bytesDone };
+    const seconds = Math.max((Date.now() - startMs) / 1000, 0.001);
+    listener({ ...progress, bytesPerSecond: Math.round((bytesDone - startBytes) / seconds) });
   };
 }
 

@@ -59,12 +59,6 @@ const HEADER_TABLE = 'store';
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };
-/** Columns missing in older versions, and their values. */
-const NEW_COLUMNS: Readonly<Record<string, DumpRow>> = {
-  connection_repos: { targets: null },
-  jobs: { host: '', due_at: null, failures: 0, owner: null },
-};
-
 /** Rows with the column names of the database. */
 type AnyTables = Record<string, DumpRow>;
 
@@ -131,19 +125,14 @@ async function loadParts(
     else {
       const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
-      const current = rows.map((row) => ({
-        ...NEW_COLUMNS[table],
-        ...withoutColumns(row, GONE_COLUMNS[table] ?? []),
-      }));
+      const current = rows.map((row) => withoutColumns(row, GONE_COLUMNS[table] ?? []));
       for (const row of current) checkRow(table, columns, row);
       // At most 2,000 values a statement; SQLite takes 32,766.
-      for await (const batch of inBatches(current, Math.floor(2_000 / columns.length))) {
-        const insert = anyDb.insertInto(table).values([...batch]);
-        // Why: older versions stored two pending jobs of a target, of which one is enough.
-        await (
-          table === 'jobs' ? insert.onConflict((conflict) => conflict.doNothing()) : insert
-        ).execute();
-      }
+      for await (const batch of inBatches(current, Math.floor(2_000 / columns.length)))
+        await anyDb
+          .insertInto(table)
+          .values([...batch])
+          .execute();
     }
     isVersionChecked = true;
     await nextTimeSlice();

@@ -110,9 +110,7 @@ async function stateOf(options: ListingOptions): Promise<ListingState> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
   const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);
-  // A state of an earlier version has no targets.
-  const isUsable = kept?.digest === digest && age < STATE_MS_MAX && 'targets' in kept;
-  return isUsable ? kept : newState(options);
+  return kept?.digest === digest && age < STATE_MS_MAX ? kept : newState(options);
 }
 
 function newState(
