@@ -19,7 +19,7 @@ const KEY = `svk_${HEX}`;
 const TOKEN = `svst_${HEX}`;
 const OAUTH = `svoa_${HEX}`;
 
-test('what is made has its form and is new each time', () => {
+test('generated credentials have the documented form and are unique', () => {
   for (const [make, form] of [
     [makeApiKey, /^svk_[0-9a-f]{64}$/],
     [makeScopedToken, /^svst_[0-9a-f]{64}$/],
@@ -31,7 +31,7 @@ test('what is made has its form and is new each time', () => {
   }
 });
 
-test('what is kept is the HMAC under the instance secret', () => {
+test('only the HMAC under the instance secret is stored', () => {
   const secret = Buffer.from('a secret of this instance, 32 bytes');
   const expected = createHmac('sha256', secret).update(KEY).digest('hex');
   assert.equal(hashCredential(secret, KEY), expected);
@@ -121,12 +121,12 @@ const REQUESTS: readonly (readonly [name: string, headers: Headers, expected: st
 ];
 
 for (const [name, headers, expected] of REQUESTS) {
-  test(`presented: ${name}`, () => {
+  test(`presented credential: ${name}`, () => {
     assert.deepEqual(presented(headers), expected);
   });
 }
 
-test('aliases work like the header, in their order', () => {
+test('aliases work like the header, in order of precedence', () => {
   const headers = {
     'x-old-key': other('svk_', 'bb'),
     'x-older-key': other('svk_', 'cc'),
@@ -163,7 +163,7 @@ for (const [text, value] of COOKIES) {
   });
 }
 
-test('the cookie that is set', () => {
+test('the session cookie has the documented attributes', () => {
   assert.equal(SESSION_MS, 2_592_000_000);
   assert.equal(
     sessionCookie(HEX, { basePath: '', isSecure: false }),

@@ -7,7 +7,7 @@ import { closeWorlds } from '../http/harness.ts';
 
 afterEach(closeWorlds);
 
-test('members are told 503 until they are read again, owners are served', async () => {
+test('members get 503 until the settings can be read again; owners are served', async () => {
   const { send, control, ownerKey, memberKey, signIn } = await startAccounts({});
   const { settings } = control.accounts;
   const session = await signIn('member@example.com');
@@ -27,7 +27,7 @@ test('members are told 503 until they are read again, owners are served', async 
   assert.equal((await create('refused')).code, 'INSUFFICIENT_PERMISSIONS');
 });
 
-test('what the file or the environment decides is always known', async () => {
+test('settings from the file or the environment stay valid while stored ones are unreadable', async () => {
   const settings = { apiKeyUsage: 'owners' } as const;
   const { send, control, memberKey } = await startAccounts({ settings });
   control.accounts.settings.distrust();

@@ -56,7 +56,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
   };
 }
 
-test('are what the host says: shown with their time, not removed here, until they are too old', async (t) => {
+test('host grants are listed with their time, cannot be removed here, and expire', async (t) => {
   const world = await startHosted(t, {});
   const { send, mail, sync, visibleTo, clock, member, memberKey, ownerKey } = world;
   const cookie = await world.signIn('member@example.com');
@@ -101,7 +101,7 @@ test('are what the host says: shown with their time, not removed here, until the
   assert.equal(await visibleTo(memberKey), '1 3');
 });
 
-test('end from the next request on: at the host, in the configuration, with the user', async (t) => {
+test('host grants end with the next request: at the host, in the configuration, with the user', async (t) => {
   const world = await startHosted(t, {});
   const { send, mail, sync, visibleTo, member, memberKey, ownerKey } = world;
   mail.readers.set('acme/r1', ['member@example.com']);
@@ -128,7 +128,7 @@ test('end from the next request on: at the host, in the configuration, with the 
   assert.equal((await world.control.accounts.members.find(member.email)).id, member.id);
 });
 
-test('need the licence, and leave counts in the audit, no names', async (t) => {
+test('host grants need the licence; the audit log has counts and no names', async (t) => {
   const world = await startHosted(t, {});
   const { mail, sync, visibleTo, clock, memberKey, ownerKey } = world;
   mail.readers.set('acme/r1', ['member@example.com', 'eve@example.com']);

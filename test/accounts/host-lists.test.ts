@@ -303,7 +303,7 @@ async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
 }
 
 onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
-  test('each caller sees what the twin says, after every step', () =>
+  test('each caller sees what the model says, after every step', () =>
     withStore(async (store) => {
       await makeRepos(store);
       const owner = await store.users.create({ email: 'owner@x.org', role: 'OWNER' });
@@ -315,7 +315,7 @@ onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
     }));
 });
 
-test('a list ends by the time that passed, though the clock was set back a little', () =>
+test('a list expires by elapsed time, even if the clock was set back slightly', () =>
   withEmbeddedLocation(async (location) => {
     const store = await location.open();
     await makeRepos(store);
@@ -343,7 +343,7 @@ test('a list ends by the time that passed, though the clock was set back a littl
     daemon.close();
   }));
 
-test('thousands of lists that are taken again leave what is kept of a user as it is', () =>
+test('thousands of replaced lists do not change the cached data of a user', () =>
   withEmbeddedLocation(async (location) => {
     const store = await location.open();
     await makeRepos(store);

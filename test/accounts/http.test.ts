@@ -16,7 +16,7 @@ afterEach(closeWorlds);
 const HOUR_MS = 3_600_000;
 const NO_KEY = `svk_${'0'.repeat(64)}`;
 
-test('the first owner is made by the one-time link, once', async () => {
+test('the setup link creates the first owner, once', async () => {
   const { startWorld } = await import('../http/harness.ts');
   const world = await startWorld({});
   const token = new URL(world.server.setupUrl!).searchParams.get('token')!;
@@ -36,7 +36,7 @@ test('the first owner is made by the one-time link, once', async () => {
   assert.equal((await world.call({ path: '/api/repos', headers: { cookie } })).status, 200);
 });
 
-test('links that are none cost no hash: nobody who has an account is refused for them', async () => {
+test('invalid links cost no password hash, so nobody with an account is refused', async () => {
   const { send } = await startAccounts({});
   const body = { token: 'f'.repeat(64), email: 'x@example.com', name: 'X', password: PASSWORD };
   const floods = Array.from({ length: 60 }, () => send('POST', '/api/auth/setup', undefined, body));
@@ -93,7 +93,7 @@ test('cookies are hardened; sessions end by logout, password change, suspension 
   assert.equal(await status(fourth), 401);
 });
 
-test('sign-in: unknown and wrong are alike; ten failures close the door for a while', async () => {
+test('sign-in: unknown user and wrong password look alike; ten failures block for a while', async () => {
   const { send, clock } = await startAccounts({});
   const tryIt = (email: string, password: string) =>
     send('POST', '/api/auth/login', undefined, { email, password });
@@ -110,7 +110,7 @@ test('sign-in: unknown and wrong are alike; ten failures close the door for a wh
   assert.equal((await tryIt('member@example.com', PASSWORD)).status, 200);
 });
 
-test('a page of another origin cannot act with a cookie; what only reads, and keys, are free', async () => {
+test('a page of another origin cannot act with a cookie; reads and API keys are not affected', async () => {
   const world = await startAccounts({});
   const cookie = await world.signIn('owner@example.com');
   const search = (headers: Record<string, string>, as: string = cookie) =>
@@ -152,7 +152,7 @@ test('a page of another origin cannot act with a cookie; what only reads, and ke
   assert.equal(login.code, 'CROSS_ORIGIN_REQUEST');
 });
 
-test('API keys: shown once, listed, found by both headers, ended at once with their tokens', async () => {
+test('API keys: shown once, listed, accepted in both headers, revoked at once with their tokens', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
   const { send } = world;
   const cookie = await world.signIn('member@example.com');
@@ -190,7 +190,7 @@ test('API keys: shown once, listed, found by both headers, ended at once with th
   assert.equal((await send('GET', '/api/repos', token)).status, 401);
 });
 
-test('scoped tokens: one hour to the millisecond, only by keys, never more than their user sees', async () => {
+test('scoped tokens: valid for exactly one hour, created by keys only, never exceed their user', async () => {
   const enforced = { enforcement: 'all', visibility: 'private' } as const;
   const repos = [repo(1, 'open'), repo(2, 'shut', enforced), repo(3, 'closed', enforced)];
   const world = await startAccounts({ repos });
@@ -257,7 +257,7 @@ test('scoped tokens: one hour to the millisecond, only by keys, never more than 
   assert.equal((await send('DELETE', path, memberKey)).code, 'SCOPED_ACCESS_TOKEN_NOT_FOUND');
 });
 
-test('members: list, one, add, change, remove; the last owner stays', async () => {
+test('members: list, get, add, change, remove; the last owner cannot go', async () => {
   const world = await startAccounts({ seats: 3 });
   const { send, ownerKey, owner, member } = world;
   const one = (id: string) => `/api/ee/user?userId=${id}`;
@@ -329,7 +329,7 @@ test('an entitlement ends with its licence; tokens are refused then', async () =
   assert.equal(refused.code, 'LICENSE_CONTROLLED_BY_ENV');
 });
 
-test('owners set the licence and the settings; what the environment fixes stays', async () => {
+test('owners set the licence and the settings; values fixed by the environment cannot be changed', async () => {
   const world = await startAccounts({ entitlements: 'none' });
   const { send, ownerKey, memberKey } = world;
   assert.equal((await send('GET', '/api/license', ownerKey)).json()['state'], 'none');
@@ -371,7 +371,7 @@ test('owners set the licence and the settings; what the environment fixes stays'
   assert.equal((await patch({ apiKeyUsage: 'owners' })).code, 'SETTING_CONTROLLED_BY_CONFIG');
 });
 
-test('the audit log tells who did what, in pages; guests leave no trace, secrets neither', async () => {
+test('the audit log records who did what, in pages; no guests and no secrets', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
   const { send, ownerKey, memberKey, member } = world;
   const cookie = await world.signIn('member@example.com');
@@ -434,7 +434,7 @@ test('the audit log tells who did what, in pages; guests leave no trace, secrets
   assert.deepEqual(none.json(), []);
 });
 
-test('what the page does of its own accord leaves a record an hour; programs leave one each', async () => {
+test('background requests of the page leave one record an hour; programs leave one each', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')] });
   const { send, clock, control, member, memberKey, ownerKey } = world;
   const recorded = async (action: string, actorType: string) => {
@@ -465,7 +465,7 @@ test('what the page does of its own accord leaves a record an hour; programs lea
   assert.equal(await recorded('user.performed_code_search', 'user'), 4);
 });
 
-test('configured grants that are read again hold from then on; without the entitlement a warning', async () => {
+test('configured grants apply once read again; without the entitlement there is a warning', async () => {
   const repos = [
     repo(1, 'for-all', { enforcement: 'all' }),
     repo(2, 'private', { enforcement: 'restricted', visibility: 'private' }),
@@ -494,7 +494,7 @@ test('configured grants that are read again hold from then on; without the entit
   }
 });
 
-test('grants: added, listed, taken away; unknown users and repos change nothing', async () => {
+test('grants: add, list, remove; unknown users and repositories change nothing', async () => {
   const enforced = { enforcement: 'all' } as const;
   const world = await startAccounts({
     repos: [1, 2, 3].map((id) => repo(id, `r${id}`, enforced)),
@@ -526,7 +526,7 @@ test('grants: added, listed, taken away; unknown users and repos change nothing'
   assert.equal((await send('GET', path, ownerKey)).code, 'INVALID_QUERY_PARAMS');
 });
 
-test('who is calling, and the requests used today', async () => {
+test('the current caller and its number of requests today', async () => {
   const world = await startAccounts({});
   const { send, memberKey } = world;
   const who = async (as?: string) => (await send('GET', '/api/user', as)).json();

@@ -59,7 +59,7 @@ test('no key: nothing is granted', async () => {
   }
 });
 
-test('the clock is looked at by every question', async () => {
+test('every check reads the clock', async () => {
   const nbf = NOW_SECONDS + 100;
   const licence = new Licence(await readLicence(token(HEADER, claims({ nbf })), PUBLIC_KEY));
   const table: [atMs: number, state: string][] = [
@@ -79,7 +79,7 @@ test('the clock is looked at by every question', async () => {
   }
 });
 
-test('iat has no say, and nbf is the only one with tolerance', async () => {
+test('iat is ignored, and only nbf has a tolerance', async () => {
   assert.equal(await stateAt(token(HEADER, claims({ iat: NOW_SECONDS + 9999 }))), 'valid');
   assert.equal(await stateAt(token(HEADER, claims({ exp: NOW_SECONDS }))), 'expired');
   const both = claims({ exp: NOW_SECONDS - 1, nbf: NOW_SECONDS + 999 });
@@ -94,7 +94,7 @@ test('unknown entitlements, claims and header members are ignored', async () => 
   assert.deepEqual(new Licence(read).entitlements(NOW_MS), ['audit']);
 });
 
-test('a licence is replaced at once', async () => {
+test('a replaced licence applies at once', async () => {
   const licence = new Licence({ kind: 'none' });
   licence.replace(await readLicence(token(HEADER, CLAIMS), PUBLIC_KEY));
   assert.equal(licence.isEntitled('audit', NOW_MS), true);
@@ -175,7 +175,7 @@ for (const change of WRONG_CLAIMS) {
   });
 }
 
-test('what may be missing', async () => {
+test('optional claims may be absent', async () => {
   const { iss, exp, entitlements } = CLAIMS;
   const licence = new Licence(
     await readLicence(token(HEADER, { iss, exp, entitlements }), PUBLIC_KEY),
@@ -203,7 +203,7 @@ test('any change of a character makes it invalid', async () => {
   );
 });
 
-test('what is issued is read back', async () => {
+test('an issued licence can be read back', async () => {
   const order = fc.record(
     {
       licenceId: fc.uuid(),
@@ -225,7 +225,7 @@ test('what is issued is read back', async () => {
   );
 });
 
-test('public keys: PEM, and base64 of the raw or the SPKI bytes', async () => {
+test('public keys: PEM, and base64 of raw or SPKI bytes', async () => {
   const forms = [
     pem,
     `\n${pem.trim()}  `,
@@ -242,7 +242,7 @@ test('public keys: PEM, and base64 of the raw or the SPKI bytes', async () => {
   assert.equal(describePublicKey(parsePublicKey(pem)), PAIR.publicKey);
 });
 
-test('other keys are refused, and the message does not show them', () => {
+test('other keys are refused, and the message does not contain them', () => {
   const ecPublic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
   const x25519 = generateKeyPairSync('x25519').publicKey;
   const texts = [
@@ -273,14 +273,14 @@ test('other keys are refused, and the message does not show them', () => {
   }
 });
 
-test('the built-in key is a key, and pairs are fresh', async () => {
+test('the built-in key is valid, and generated pairs are unique', async () => {
   assert.equal(describePublicKey(parsePublicKey(BUILT_IN_PUBLIC_KEY)), BUILT_IN_PUBLIC_KEY);
   assert.notEqual(makeLicenceKeyPair().privateKey, PAIR.privateKey);
   const read = await readLicence(good, parsePublicKey(BUILT_IN_PUBLIC_KEY));
   assert.equal(read.kind, 'invalid');
 });
 
-test('reasons say what is wrong and never show the key', async () => {
+test('reasons name the problem and never contain the key', async () => {
   const table: [text: string, reason: RegExp][] = [
     [token(HEADER, CLAIMS, other), /signature/],
     [token({ ...HEADER, alg: 'none' }, CLAIMS), /EdDSA/],

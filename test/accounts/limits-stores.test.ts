@@ -75,7 +75,7 @@ onEmbedded('limits', (world) => {
   beforeEach(stopTime);
   afterEach(() => mock.timers.reset());
 
-  test('random histories: as the model says', async () => {
+  test('random histories match the model', async () => {
     await fc.assert(
       fc.asyncProperty(steps(), (script) =>
         world.within(async (location) => play(await embeddedWorld(location), 1, script)),
@@ -87,7 +87,7 @@ onEmbedded('limits', (world) => {
 
 onPostgres('limits', (world) => {
   for (const daemonCount of [1, 3]) {
-    test(`${daemonCount} at once, random histories: as the model says`, async () => {
+    test(`${daemonCount} at once, random histories match the model`, async () => {
       await fc.assert(
         fc.asyncProperty(steps(), (script) =>
           world.within(async (location) =>
@@ -99,7 +99,7 @@ onPostgres('limits', (world) => {
     });
   }
 
-  test('daemons beside each other admit exactly the limit, and n more after it is raised by n', () =>
+  test('concurrent daemons admit exactly the limit, and n more after it is raised by n', () =>
     world.within(async (location) => {
       const daemons = [
         await openDaemon(location),
@@ -127,7 +127,7 @@ onPostgres('limits', (world) => {
       for (const user of users) assert.equal(await reader.usage.read(user, TODAY), 117);
     }));
 
-  test('a server that restarts: requests fail meanwhile, and all admitted ones count', () =>
+  test('a restarting server: requests fail meanwhile, and all admitted ones count', () =>
     world.within(async (location) => {
       const daemon = await openDaemon(location);
       let admitted = 0;
@@ -152,7 +152,7 @@ onPostgres('limits', (world) => {
     }));
 });
 
-onBothEngines('limits across starts', (world) => {
+onBothEngines('limits survive restarts', (world) => {
   test('counts survive a stop', () =>
     world.within(async (location) => {
       const first = await location.open();

@@ -50,7 +50,7 @@ function short({ admitted, remaining }: Decision): string {
 for (const isShared of [false, true]) {
   const kind = isShared ? 'shared store' : 'own store';
 
-  test(`${kind}: limit 0 is refused at once, no limit has no figures`, async () => {
+  test(`${kind}: limit 0 is refused at once; without a limit there are no figures`, async () => {
     const { open, store } = scene(isShared);
     const { ledger } = open();
     const refused = ledger.take('u', 0, NOON_MS);
@@ -66,7 +66,7 @@ for (const isShared of [false, true]) {
     });
   });
 
-  test(`${kind}: a limit that is reached is refused without asking`, async () => {
+  test(`${kind}: a request at the limit is refused without a store query`, async () => {
     const { open, store } = scene(isShared);
     const { ledger } = open();
     for (let i = 0; i < 3; i++) await ledger.take('u', 2, NOON_MS);
@@ -96,7 +96,7 @@ for (const isShared of [false, true]) {
     assert.equal(short(await next.ledger.take('u', 13, NOON_MS)), 'no 0');
   });
 
-  test(`${kind}: usage of a day, before and after it was counted here`, async () => {
+  test(`${kind}: usage of a day includes requests counted by other processes`, async () => {
     const { open } = scene(isShared);
     const first = open();
     for (let i = 0; i < 4; i++) await first.ledger.take('u', 10, NOON_MS);
@@ -123,7 +123,7 @@ for (const isShared of [false, true]) {
     await advance(100);
   });
 
-  test(`${kind}: users in memory are bounded, the idle ones go`, async () => {
+  test(`${kind}: the number of users in memory is bounded; idle ones are evicted`, async () => {
     const { store, open } = scene(isShared);
     const { ledger } = open();
     for (let i = 0; i < 1_500; i++) await ledger.take(`u${i}`, 50, NOON_MS);
@@ -159,7 +159,7 @@ for (const isShared of [false, true]) {
     );
   });
 
-  test(`${kind}: while the store is away requests are admitted on credit, and reported later`, async () => {
+  test(`${kind}: while the store is unavailable requests are admitted on credit and counted later`, async () => {
     const { store } = scene(isShared);
     const { ledger } = new Daemon(store, { creditMs: 60_000 });
     const take = (userId: string): Promise<Decision> =>
@@ -221,7 +221,7 @@ for (const isShared of [false, true]) {
   });
 }
 
-test('own store: after the first request decisions are made at once', async () => {
+test('own store: after the first request decisions need no query', async () => {
   const { open } = scene(false);
   const { ledger } = open();
   await ledger.take('u', 10_000, NOON_MS);
@@ -232,7 +232,7 @@ test('own store: after the first request decisions are made at once', async () =
   }
 });
 
-test('own store: a stopping daemon asks a failing store again', async () => {
+test('own store: on shutdown a failing store is retried', async () => {
   const { store, open } = scene(false);
   const daemon = open();
   for (let i = 0; i < 7; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
@@ -246,7 +246,7 @@ test('own store: a stopping daemon asks a failing store again', async () => {
   assert.equal(store.failures.length, 97);
 });
 
-test('shared store: requests that come together are counted together', async () => {
+test('shared store: concurrent requests are counted in one transaction', async () => {
   const { store, open } = scene(true);
   const { ledger } = open();
   const all = Array.from({ length: 50 }, async () => ledger.take('u', 40, NOON_MS));
@@ -284,7 +284,7 @@ for (const [name, isShared, daemonCount] of [
   ['shared store, three daemons', true, 3],
 ] as const) {
   for (const hasFailures of [false, true]) {
-    test(`${name}${hasFailures ? ', failures' : ''}: random histories are as the model says`, async () => {
+    test(`${name}${hasFailures ? ', failures' : ''}: random histories match the model`, async () => {
       await fc.assert(
         fc.asyncProperty(steps({ hasFailures }), async (script) => {
           await play(memoryWorld(isShared), daemonCount, script);
@@ -295,7 +295,7 @@ for (const [name, isShared, daemonCount] of [
   }
 }
 
-test('which limit holds', () => {
+test('which limit applies', () => {
   assert.equal(limitOf(null, 10_000), 10_000);
   assert.equal(limitOf(null, null), null);
   assert.equal(limitOf(0, 10_000), 0);
@@ -313,7 +313,7 @@ test('headers: decimal integers, the reset in seconds; none without a limit', ()
   assert.deepEqual(rateLimitHeaders({ ...usage, limit: null, remaining: null }), {});
 });
 
-test('the refusal: limit, reset, whom to ask; seconds until then are rounded up, at least 1', () => {
+test('the refusal names limit, reset and contact; Retry-After is rounded up, at least 1', () => {
   const usage = { limit: 250, used: 250, remaining: 0, resetAtMs: MIDNIGHT_MS };
   const text = refusalMessage(usage, 'ops@example.com');
   assert.match(

@@ -32,7 +32,7 @@ for (const [password, isAllowed] of LENGTHS) {
   });
 }
 
-test('only the right password fits', async () => {
+test('only the right password matches', async () => {
   const right = 'correct horse \u{1F40E}';
   const kept = await passwords.hash(right);
   assert.match(kept, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
@@ -49,7 +49,7 @@ test('only the right password fits', async () => {
   for (const password of wrong) assert.equal(await passwords.verify(kept, password), false);
 });
 
-test('the longest password counts to its last character', async () => {
+test('all characters of the longest password count', async () => {
   const long = '\u{1F600}'.repeat(256);
   const kept = await passwords.hash(long);
   assert.equal(await passwords.verify(kept, long), true);
@@ -61,12 +61,12 @@ test('each hash has its own salt', async () => {
   assert.notEqual(await passwords.hash('same password'), await passwords.hash('same password'));
 });
 
-test('an accented letter is the same however it is typed', async () => {
+test('accented letters match in composed and decomposed form', async () => {
   const kept = await passwords.hash('cafe\u0301 au lait');
   assert.equal(await passwords.verify(kept, 'caf\u00e9 au lait'), true);
 });
 
-test('without a user or a password nothing fits, after the same work', async () => {
+test('without a user or a password the check fails after the same work', async () => {
   assert.deepEqual(parseOptions(NOBODY_HASH), parseOptions(await passwords.hash('12345678')));
   for (const kept of [undefined, null]) {
     assert.equal(await passwords.verify(kept, 'any password'), false);
@@ -74,12 +74,12 @@ test('without a user or a password nothing fits, after the same work', async () 
   }
 });
 
-test('what was kept is damaged: an error, not an answer', async () => {
+test('a damaged stored hash is an error, not a mismatch', async () => {
   await assert.rejects(passwords.verify('$argon2id$broken', '12345678'));
   assert.equal(await passwords.verify(undefined, '12345678'), false); // the turn was given back
 });
 
-test('a few at a time, a few waiting, more are refused', async () => {
+test('few hashes run, few wait, more are refused', async () => {
   const small = new Passwords({ runningMax: 2, waitingMax: 3 });
   const all = Array.from({ length: 9 }, () => small.verify(undefined, 'some password'));
   const outcomes = await Promise.allSettled(all);
@@ -96,7 +96,7 @@ test('a few at a time, a few waiting, more are refused', async () => {
   assert.equal((await Promise.allSettled(again)).filter((o) => o.status === 'fulfilled').length, 5);
 });
 
-test('new passwords do not keep others from signing in', async () => {
+test('setting passwords does not block sign-ins', async () => {
   const shared = new Passwords();
   const made = Array.from({ length: 60 }, () => shared.hash('a new password'));
   const kept = Promise.allSettled(made);

@@ -25,7 +25,7 @@ function headersOf(reply: { headers: Record<string, unknown> }) {
   );
 }
 
-void test('every answer of a counted endpoint carries the headers, failures too; others never', async () => {
+void test('every answer of a counted endpoint has the headers, failures too; others never', async () => {
   const world = await startAccounts();
   const { send, memberKey } = world;
   await limitOf(world, 10);
@@ -55,7 +55,7 @@ void test('every answer of a counted endpoint carries the headers, failures too;
   assert.deepEqual(headersOf(await send('GET', '/api/repos', memberKey)), ['10', '4', reset]);
 });
 
-void test('at the limit: 429 before all else, with what to do; raising it by n admits exactly n more', async () => {
+void test('at the limit: 429 before any other check, with the remedy; raising it by n admits exactly n more', async () => {
   const world = await startAccounts({ settings: { rateLimit: { contact: 'ops@example.com' } } });
   const { send, memberKey } = world;
   await limitOf(world, 2);
@@ -77,7 +77,7 @@ void test('at the limit: 429 before all else, with what to do; raising it by n a
   assert.equal((await send('POST', '/api/search', memberKey, SEARCH_BODY)).status, 429);
 });
 
-void test('keys and tokens of one user share; the day ends at 00:00 UTC; a clock set back gives nothing', async () => {
+void test('keys and tokens of a user share its limit; the day ends at 00:00 UTC; a clock set back changes nothing', async () => {
   const world = await startAccounts({ repos: [repo(1, 'a')], nowMs: MIDNIGHT_MS - 1000 });
   const { send, memberKey, clock } = world;
   await limitOf(world, 3);
@@ -99,7 +99,7 @@ void test('keys and tokens of one user share; the day ends at 00:00 UTC; a clock
   assert.deepEqual([await status(second), await status(second)], [200, 429]);
 });
 
-void test('exactly the limit is admitted, however many ask at once, and a restart forgets nothing', async () => {
+void test('exactly the limit is admitted under concurrency, and a restart keeps the counts', async () => {
   const env = { TRAWL_DATA_DIR: temporaryFolder() };
   const world = await startAccounts({ env });
   await limitOf(world, 60);

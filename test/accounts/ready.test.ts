@@ -7,7 +7,7 @@ import { startAccounts } from './world.ts';
 
 afterEach(closeWorlds);
 
-test('counts are for owners, by key or session, and for nobody else', async () => {
+test('only owners see counts, by key or session', async () => {
   const world = await startAccounts({
     repos: [repo(1, 'a')],
     degraded: ['the store is away'],

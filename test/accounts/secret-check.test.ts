@@ -21,7 +21,7 @@ async function linesOfStart(folder: string, secret: string | undefined): Promise
   return lines.filter((line) => VOID.test(line));
 }
 
-test('a start with another secret is told loudly, one with the same is not', async () => {
+test('a start with another secret logs an error, one with the same does not', async () => {
   const folder = temporaryFolder();
   assert.deepEqual(await linesOfStart(folder, undefined), []);
   assert.deepEqual(await linesOfStart(folder, undefined), []);

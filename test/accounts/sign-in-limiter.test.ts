@@ -23,7 +23,7 @@ function tryOnce(
   return wait;
 }
 
-test('ten failures for one e-mail from anywhere', () => {
+test('ten failures for one e-mail, from any address', () => {
   const limiter = new SignInLimiter();
   for (let i = 0; i < 10; i++) {
     assert.equal(tryOnce(limiter, ['A@x.org ', `10.0.0.${i}`], 'failed', START_MS + i * 1000), 0);
@@ -39,7 +39,7 @@ test('ten failures for one e-mail from anywhere', () => {
   assert.equal(refused(WINDOW_MS), 1);
 });
 
-test('success forgets the failures of the e-mail, not those of the address', () => {
+test('a success clears the failures of the e-mail, not those of the address', () => {
   const limiter = new SignInLimiter();
   for (let i = 0; i < 9; i++) tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS);
   assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'succeeded', START_MS), 0);
@@ -51,7 +51,7 @@ test('success forgets the failures of the e-mail, not those of the address', () 
   assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.3'], 'failed', START_MS), 900);
 });
 
-test('nobody locks a person out of an address where that person has shown who it is', () => {
+test('nobody can lock a person out at an address where that person signed in before', () => {
   for (const isSession of [true, false]) {
     const limiter = new SignInLimiter();
     const own = ['a@x.org', '10.0.0.1'] as const;
@@ -72,7 +72,7 @@ test('nobody locks a person out of an address where that person has shown who it
   }
 });
 
-test('those under way when an address becomes a home are not counted for ever', () => {
+test('pending attempts do not count for ever when an address becomes trusted', () => {
   const limiter = new SignInLimiter();
   const tries = Array.from({ length: 10 }, () => ({ email: 'a@x.org', address: '10.0.0.1' }));
   for (const one of tries) assert.equal(limiter.begin(one, START_MS), 0);
@@ -81,7 +81,7 @@ test('those under way when an address becomes a home are not counted for ever', 
   assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 0);
 });
 
-test('those under way count, and are waited for a second', () => {
+test('pending attempts count, and are waited for up to a second', () => {
   const limiter = new SignInLimiter();
   const attempt = { email: 'a@x.org', address: '10.0.0.1' };
   const waits = Array.from({ length: 12 }, () => limiter.begin(attempt, START_MS));
@@ -92,14 +92,14 @@ test('those under way count, and are waited for a second', () => {
   assert.equal(limiter.begin(attempt, START_MS + 5), 900);
 });
 
-test('a clock that is set back makes nobody wait for longer than 15 minutes', () => {
+test('a clock that is set back makes nobody wait longer than 15 minutes', () => {
   const limiter = new SignInLimiter();
   for (let i = 0; i < 10; i++) tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS + 1e9);
   assert.equal(tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS), 900);
   assert.equal(tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS + WINDOW_MS), 0);
 });
 
-test('what is remembered is bounded, the latest stays', () => {
+test('memory is bounded; the latest entries stay', () => {
   const limiter = new SignInLimiter({ rememberedMax: 50 });
   for (let i = 0; i < 10; i++) tryOnce(limiter, ['old@x.org', `a${i}`], 'failed', START_MS);
   for (let i = 0; i < 10; i++) tryOnce(limiter, ['new@x.org', `b${i}`], 'failed', START_MS);
@@ -108,7 +108,7 @@ test('what is remembered is bounded, the latest stays', () => {
   assert.equal(tryOnce(limiter, ['old@x.org', 'd'], 'failed', START_MS), 0);
 });
 
-test('as a list of all failures would tell', () => {
+test('behaves as a list of all failures', () => {
   const step = fc.record({
     email: fc.constantFrom('a', 'b'),
     address: fc.constantFrom('1', '2', '3'),

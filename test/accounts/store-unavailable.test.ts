@@ -140,7 +140,7 @@ for (const [how, leave] of [
   ['gone', (relay: Relay) => relay.cut()],
 ] as const) {
   test(
-    `a store that is ${how}: the known are served, the rest is told when`,
+    `a store that is ${how}: cached callers are served, others are told when to retry`,
     { skip },
     async () => {
       const away = await startWarm(600_000);
@@ -167,7 +167,7 @@ for (const [how, leave] of [
   );
 }
 
-test('when the time of grace is over nobody is known', { skip }, async () => {
+test('after the grace period no caller is accepted', { skip }, async () => {
   const away = await startWarm(1);
   away.relay.cut();
   for (;;) {
@@ -184,21 +184,16 @@ test('when the time of grace is over nobody is known', { skip }, async () => {
   await untilServed(away);
 });
 
-test(
-  'when the time of grace is over guests see nothing that could have been hidden',
-  { skip },
-  async () => {
-    const away = await startWarm(1_000);
-    const { world, relay } = away;
-    const change = { anonymousAccess: true };
-    assert.equal((await world.send('PATCH', '/api/instance', world.ownerKey, change)).status, 200);
-    const listed = async () =>
-      (await world.send('GET', '/api/repos')).json() as unknown as object[];
-    assert.equal((await listed()).length, 1);
-    relay.cut();
-    while ((await listed()).length > 0);
-    relay.restore();
-    await untilServed(away);
-    while ((await listed()).length === 0);
-  },
-);
+test('after the grace period guests see nothing that could be hidden', { skip }, async () => {
+  const away = await startWarm(1_000);
+  const { world, relay } = away;
+  const change = { anonymousAccess: true };
+  assert.equal((await world.send('PATCH', '/api/instance', world.ownerKey, change)).status, 200);
+  const listed = async () => (await world.send('GET', '/api/repos')).json() as unknown as object[];
+  assert.equal((await listed()).length, 1);
+  relay.cut();
+  while ((await listed()).length > 0);
+  relay.restore();
+  await untilServed(away);
+  while ((await listed()).length === 0);
+});

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { factsText } from '../../daemon/api/accounts/audit-facts.ts';
 
-test('texts as they are, the beginning of lists and objects, no ids beside names', () => {
+test('texts are unchanged, lists and objects are cut, names have no ids', () => {
   const ids = Array.from({ length: 100 }, (_, index) => index + 1);
   const repos = ids.map((id) => `host.example/r${id}`);
   for (const [facts, text] of [

@@ -43,7 +43,7 @@ function eventsOf(...events: object[]): string {
   return `${events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')}data: [DONE]\n\n`;
 }
 
-test('answers that fit pass', () => {
+test('valid answers pass', () => {
   const search = answerOf([resultOf('text')]);
   checkReply(SEARCH, replyOf(search));
   checkReply({ ...SEARCH, path: '/code/api/search' }, replyOf(search), '/code');
@@ -94,7 +94,7 @@ const WRONG: readonly [string, { method: string; path: string }, ReceivedReply, 
 ];
 
 for (const [name, request, reply, message] of WRONG) {
-  test(`seen: ${name}`, () => {
+  test(`detected: ${name}`, () => {
     assert.throws(
       () => checkReply(request, reply),
       (error: Error) => error instanceof assert.AssertionError && message.test(error.message),
@@ -102,7 +102,7 @@ for (const [name, request, reply, message] of WRONG) {
   });
 }
 
-test('MessagePack that was not asked for, or was and did not come', () => {
+test('MessagePack that was not requested, or was requested and is missing', () => {
   const packed = { ...replyOf('', { 'content-type': 'application/x-msgpack' }), body: pack(stats) };
   assert.throws(() => checkReply(SEARCH, packed), /x-msgpack/);
   assert.throws(() => checkReply({ ...SEARCH, accept: 'application/x-msgpack' }, replyOf({})));

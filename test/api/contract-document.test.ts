@@ -67,7 +67,7 @@ function accessOf({ access, allowsAnonymous }: Endpoint): string {
   return allowsAnonymous === true ? 'any' : access;
 }
 
-test('endpoints: same methods, paths, access, entitlement; what counts', () => {
+test('endpoints: same methods, paths, access, entitlement, counting', () => {
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const served = [...ENDPOINTS, ...mcpEndpoints('0.0.0', log), ...OAUTH_ENDPOINTS];
   const expected = served.map((one) =>
@@ -90,7 +90,7 @@ function hasSection(number: string): boolean {
   return new RegExp(`^(?:#+ ${dotted}[. ]|\\| ${dotted} \\|)`, 'm').test(contract);
 }
 
-test('endpoints: the section that a row names is there', () => {
+test('endpoints: each row names an existing section', () => {
   for (const [endpoint, , , , number = ''] of rowsOf('3'))
     assert.ok(hasSection(number), `${endpoint}: no section ${number}`);
 });
@@ -151,7 +151,7 @@ const RESERVED = [
   'AGENT_SKILL_NOT_FOUND',
 ];
 
-test('error codes: reserved ones are not in use', () => {
+test('error codes: reserved ones are unused', () => {
   assert.ok(section('25').includes(`${RESERVED.length} more codes`));
   assert.deepEqual(
     RESERVED.filter((code) => Object.hasOwn(ERRORS, code)),
@@ -159,7 +159,7 @@ test('error codes: reserved ones are not in use', () => {
   );
 });
 
-test('error codes: those that a section names exist', () => {
+test('error codes: those named in a section exist', () => {
   const enums = new Set(codesIn(section('13')).concat(codesIn(section('20'))));
   const [text] = contract.split('\n## 25. ');
   for (const code of codesIn(text ?? '').filter((one) => /^[A-Z]+(?:_[A-Z]+)+$/.test(one))) {
@@ -174,7 +174,7 @@ function says(text: string, phrase: string): boolean {
   return parts.slice(0, -1).some((before) => !/^\d/.test(phrase) || !/[\d.,]$/.test(before));
 }
 
-test('limits: the numbers of the contract are those of the code', () => {
+test('limits: the contract and the code have the same numbers', () => {
   for (const [number, phrase, value] of LIMITS) {
     const forms = [value.toLocaleString('en-US'), String(value)].map((one) =>
       phrase.replace('{}', one),
@@ -332,7 +332,7 @@ test('kinds of symbols and code hosts: the same names', () => {
   assertSame(codesIn(hosts), wholeDocument().components.schemas['CodeHostType']?.enum ?? []);
 });
 
-test('members that the description requires of errors are those of the contract', () => {
+test('required members of errors: description and contract agree', () => {
   const { required = [] } = wholeDocument().components.schemas['Error'] ?? {};
   assert.deepEqual(codesIn(section('2.4')).slice(0, required.length), required);
 });
@@ -356,7 +356,7 @@ test('command line: the same commands', () => {
   assertSame([...said, 'help'], names);
 });
 
-test('sections that comments and documents name are there', () => {
+test('sections named in comments and documents exist', () => {
   const files = ['core', 'daemon', 'test', 'bench', 'scripts'].flatMap((folder) =>
     filesBelow(folder, '.ts', '.tsx', '.mjs', '.md'),
   );

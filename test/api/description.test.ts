@@ -24,7 +24,7 @@ function loadedBy(html: string, base: string): string[] {
     .map(({ href }) => href.replace('http://localhost', ''));
 }
 
-test('the document is that of all endpoints, made for this address and version', async () => {
+test('the document describes all endpoints, with this address and version', async () => {
   const world = await startWorld({ env: { TRAWL_BASE_URL: 'http://code.example/x' } });
   const { headers, json, status } = await world.call({ path: `/x${DOCUMENT}` });
   assert.equal(status, 200);
@@ -34,7 +34,7 @@ test('the document is that of all endpoints, made for this address and version',
   assert.deepEqual(json()['servers'], [{ url: 'http://code.example/x' }]);
 });
 
-test('it is never MessagePack, and compressed as other bodies are', async () => {
+test('it is never MessagePack, and is compressed like other bodies', async () => {
   const world = await startWorld({});
   const plain = await world.call({
     path: DOCUMENT,
@@ -51,7 +51,7 @@ test('it is never MessagePack, and compressed as other bodies are', async () => 
   }
 });
 
-test('who has it already gets 304, on a connection that goes on; HEAD tells its size', async () => {
+test('a cached document gets 304 on a persistent connection; HEAD has its size', async () => {
   const world = await startWorld({});
   for (const path of [DOCUMENT, PAGE, '/api/reference/swagger-ui-bundle.js']) {
     const first = await world.call({ path });
@@ -70,7 +70,7 @@ test('who has it already gets 304, on a connection that goes on; HEAD tells its 
   }
 });
 
-test('the page and all that it loads come from the daemon, below any base URL', async () => {
+test('the page loads everything from the daemon, below any base URL', async () => {
   for (const prefix of ['', '/code']) {
     const env = prefix === '' ? {} : { TRAWL_BASE_URL: `http://code.example${prefix}` };
     const world = await startWorld({ env });
@@ -88,7 +88,7 @@ test('the page and all that it loads come from the daemon, below any base URL', 
   }
 });
 
-test('the policy of the page allows nothing inline and no other host', async () => {
+test('the policy of the page forbids inline code and other hosts', async () => {
   const world = await startWorld({});
   const { headers } = await world.call({ path: PAGE });
   const policy = String(headers['content-security-policy']);

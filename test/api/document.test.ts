@@ -67,7 +67,7 @@ test('the documents are valid OpenAPI 3.1', async () => {
   assert.equal((await new Validator().validate(broken as never)).valid, false);
 });
 
-test('label, product version, address and the ways to show who is calling', () => {
+test('label, product version, address and authentication methods', () => {
   assert.equal(document.openapi, '3.1.0');
   assert.equal(document.info['version'], 'v5.1.6');
   assert.equal(document.info['x-product-version'], '0.0.0');
@@ -84,7 +84,7 @@ test('label, product version, address and the ways to show who is calling', () =
   );
 });
 
-test('every endpoint that is described is in the document, and nothing else', () => {
+test('the document contains exactly the described endpoints', () => {
   const described = ENDPOINTS.filter(({ isDescribed }) => isDescribed);
   assert.deepEqual(
     operations.map(({ method, path }) => `${method} ${path}`).sort(),
@@ -99,7 +99,7 @@ test('every endpoint that is described is in the document, and nothing else', ()
   assert.equal(new Set(ids).size, ids.length, 'an operation id is used twice');
 });
 
-test('operation ids are those of the contract', () => {
+test('operation ids match the contract', () => {
   const expected = [...AGREED_IDS, ...OWN_IDS];
   assert.deepEqual(
     operations.map(({ operation }) => operation.operationId).sort(),
@@ -107,7 +107,7 @@ test('operation ids are those of the contract', () => {
   );
 });
 
-test('parameters of a path are those of its template', () => {
+test('path parameters match the template', () => {
   for (const { path, operation } of operationsOf(wholeDocument())) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const parameters = (operation.parameters ?? []).filter(({ in: where }) => where === 'path');
@@ -119,7 +119,7 @@ test('parameters of a path are those of its template', () => {
   }
 });
 
-test('tags are listed, operations have one, and credentials follow from who may call', () => {
+test('every operation has one listed tag, and its credentials follow from its access', () => {
   const tags = document.tags.map(({ name }) => name);
   const credentials = { bearer: 'bearer', serviceApiKey: 'serviceApiKey', none: '' };
   const all = [{ [credentials.bearer]: [] }, { [credentials.serviceApiKey]: [] }];
@@ -132,7 +132,7 @@ test('tags are listed, operations have one, and credentials follow from who may 
   }
 });
 
-test('counted endpoints are those of the contract and have the headers of the limit', () => {
+test('counted endpoints match the contract and have the limit headers', () => {
   for (const { method, path, operation } of operations) {
     const isCounted = COUNTED.includes(`${method} ${path}`);
     const endpoint = ENDPOINTS.find(({ operationId }) => operationId === operation.operationId)!;
@@ -147,7 +147,7 @@ test('counted endpoints are those of the contract and have the headers of the li
   }
 });
 
-test('error codes: registry and document are equal, statuses and meanings too', () => {
+test('error codes: registry and document agree, with statuses and meanings', () => {
   const { ErrorCode: component } = document.components.schemas;
   const codes = Object.keys(ERRORS);
   assert.deepEqual(component?.enum, codes);
@@ -158,7 +158,7 @@ test('error codes: registry and document are equal, statuses and meanings too', 
   );
 });
 
-test('each response that is an error object lists codes of its status, any other none', () => {
+test('each error response lists codes of its status, other responses none', () => {
   for (const { path, operation } of operations) {
     for (const [status, response] of Object.entries(operation.responses)) {
       const codes = response['x-error-codes'] ?? [];
@@ -172,7 +172,7 @@ test('each response that is an error object lists codes of its status, any other
   }
 });
 
-test('integers have bounds of ours, never those of the library', () => {
+test('integers have explicit bounds, not those of the library', () => {
   const text = JSON.stringify(wholeDocument());
   assert.ok(!text.includes('-9007199254740991'));
   const integers = [...text.matchAll(/\{[^{}]*"type":"integer"[^{}]*\}/g)];
@@ -181,14 +181,14 @@ test('integers have bounds of ours, never those of the library', () => {
     assert.match(integer, /"minimum":(?:[01]|32|1024)\b|"minimum":400/);
 });
 
-test('answers may get further members: no schema of one forbids them', () => {
+test('no schema of an answer forbids additional members', () => {
   const closed = '"additionalProperties":false';
   assert.ok(!JSON.stringify(document.components.schemas).includes(closed));
   for (const { path, operation } of operations)
     assert.ok(!JSON.stringify(operation.responses).includes(closed), path);
 });
 
-test('names, types and required members are those that were agreed on', () => {
+test('names, types and required members are unchanged', () => {
   assert.equal(
     listingOf(document),
     readFileSync(GOLDEN_FILE, 'utf8'),

@@ -92,7 +92,7 @@ async function codeOf(
   return status === 200 ? 'OK' : String(body['errorCode']);
 }
 
-test('results name their content as git does, where it is of a commit', async () => {
+test('results have the object ids of git, where they are of a commit', async () => {
   const { files } = await app.search('file:a.txt', { fields: ['blobSha'] });
   const ids = new Map(files.map(({ repository, blobSha }) => [repository, blobSha]));
   for (const name of ['named.git', 'shallow.git'])
@@ -157,7 +157,7 @@ test('diff', async () => {
   }
 });
 
-test('the files of the first commit, in pages', async () => {
+test('the files of the first commit, by pages', async () => {
   const root = { base: 'main~2^', head: 'main~2' };
   const first = await fetchHistory<{ files: { newPath: string }[] }>('diff', 'named.git', {
     ...root,
@@ -292,7 +292,7 @@ test('dates', async () => {
   );
 });
 
-test('expressions', async () => {
+test('regular expressions of commit searches', async () => {
   const titles = async (more: Record<string, string>): Promise<unknown[]> =>
     (await fetchHistory<Body[]>('commits', 'named.git', more)).body.map(({ message }) => message);
   assert.deepEqual(await titles({ query: '^T' }), ['three', 'two']);
@@ -317,7 +317,7 @@ test('expressions', async () => {
     }
 });
 
-test('refs that are none', async () => {
+test('invalid refs', async () => {
   for (const ref of [...BAD_REFS, 'main:d', 'main:a.txt']) {
     for (const name of ENDPOINTS) {
       for (const parameter of name === 'diff' ? ['base', 'head'] : ['ref'])
@@ -337,7 +337,7 @@ test('refs that are none', async () => {
   assert.match(String(body['message']), /main\.\.nosuch/);
 });
 
-test('paths that are none', async () => {
+test('invalid paths', async () => {
   for (const bad of ['../a.txt', 'd/../a.txt', '/a.txt', '/', 'a\0', '..'])
     for (const name of ['blame', 'diff', 'commits', 'commits/authors'] as const)
       assert.equal(
@@ -422,7 +422,7 @@ test('missing parameters', async () => {
   }
 });
 
-test('files on disk do not matter', async () => {
+test('files on disk have no effect', async () => {
   const blame = await fetchHistory<{ ranges: Body[]; commits: Record<string, Body> }>(
     'blame',
     'tree',
@@ -455,7 +455,7 @@ test('plain folders, empty, shallow and detached repositories', async () => {
   );
 });
 
-test('git ends when its client leaves', async () => {
+test('git ends when its client disconnects', async () => {
   braked.blamers();
   braked.brake();
   const client = new AbortController();
@@ -470,7 +470,7 @@ test('git ends when its client leaves', async () => {
   assert.equal(await codeOf('blame', 'many.git', { path: 'f0' }), 'OK');
 });
 
-test('hundreds at a time: so many processes, so many wait, the others are told to come back', async () => {
+test('hundreds at once: some run, some wait, the others are told to retry', async () => {
   braked.blamers();
   braked.brake();
   const requested = Array.from({ length: MANY }, (_, i) =>
@@ -496,7 +496,7 @@ test('hundreds at a time: so many processes, so many wait, the others are told t
   assert.equal(await codeOf('blame', 'many.git', { path: `f${MANY - 1}` }), 'OK');
 });
 
-test('a repository that is gone is not found, and no path of this machine is named', async () => {
+test('a deleted repository is not found, and no path of this machine is disclosed', async () => {
   assert.equal(await codeOf('commits', 'gone.git'), 'OK');
   const id = git(path.join(parent, 'gone.git'), 'rev-parse', 'HEAD');
   assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'OK');

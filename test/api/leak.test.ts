@@ -404,39 +404,43 @@ function bearer(value: string): Headers {
   return { authorization: `Bearer ${value}` };
 }
 
-test('there is something to ask of every endpoint', () => {
+test('every endpoint has a request', () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual(Object.keys(REQUESTS).sort(), endpoints.sort());
 });
 
-test('guests, members and scoped tokens: the same answers with and without', TIMEOUT, async () => {
-  const owner = bearer(OWNER_KEY);
-  const env = {
-    TRAWL_OWNER_EMAIL: 'owner@example.com',
-    TRAWL_OWNER_PASSWORD: PASSWORD,
-    TRAWL_OWNER_API_KEY: OWNER_KEY,
-    TRAWL_ANONYMOUS_ACCESS: 'true',
-  };
-  const pair = await startPair(env, owner);
-  const [one, other] = [await credentialsOf(pair[0]), await credentialsOf(pair[1])];
-  assert.deepEqual(await differences(pair, [{}, {}]), []);
-  assert.deepEqual(await differences(pair, [one.member, other.member]), []);
-  assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
-  // The comparison sees what is there to see.
-  const found = await differences(pair, [owner, owner]);
-  for (const endpoint of [
-    'POST /api/search',
-    'POST /api/explain',
-    'GET /api/repos',
-    'GET /api/source',
-  ])
-    assert.ok(
-      found.some((text) => text.startsWith(`${endpoint} `)),
-      endpoint,
-    );
-});
+test(
+  'guests, members and scoped tokens: the same answers with and without a hidden repository',
+  TIMEOUT,
+  async () => {
+    const owner = bearer(OWNER_KEY);
+    const env = {
+      TRAWL_OWNER_EMAIL: 'owner@example.com',
+      TRAWL_OWNER_PASSWORD: PASSWORD,
+      TRAWL_OWNER_API_KEY: OWNER_KEY,
+      TRAWL_ANONYMOUS_ACCESS: 'true',
+    };
+    const pair = await startPair(env, owner);
+    const [one, other] = [await credentialsOf(pair[0]), await credentialsOf(pair[1])];
+    assert.deepEqual(await differences(pair, [{}, {}]), []);
+    assert.deepEqual(await differences(pair, [one.member, other.member]), []);
+    assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
+    // The comparison sees what is there to see.
+    const found = await differences(pair, [owner, owner]);
+    for (const endpoint of [
+      'POST /api/search',
+      'POST /api/explain',
+      'GET /api/repos',
+      'GET /api/source',
+    ])
+      assert.ok(
+        found.some((text) => text.startsWith(`${endpoint} `)),
+        endpoint,
+      );
+  },
+);
 
-test('local callers: the same answers with and without', TIMEOUT, async () => {
+test('local callers: the same answers with and without a hidden repository', TIMEOUT, async () => {
   const pair = await startPair({}, {});
   assert.deepEqual(await differences(pair, [{}, {}]), []);
 });

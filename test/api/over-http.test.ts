@@ -44,7 +44,7 @@ function comparable({ status, headers, body }: RawReply): unknown {
 }
 
 for (const kind of adapters()) {
-  test(`the same answers through ${kind} as in the process`, async () => {
+  test(`the same answers through ${kind} and in process`, async () => {
     const app = await startApp([source], { dataDir: temporaryFolder(), env: { TRAWL_HTTP: kind } });
     const { hostname, port } = new URL(app.url);
     const address = { host: hostname, port: Number(port) };

@@ -357,7 +357,7 @@ for (const [name, isAnonymous, entitlements] of [
   });
 }
 
-test('before there is an account, callers at this machine', async () => {
+test('before the first account, callers of this machine', async () => {
   const world = await startWorld(NOTES);
   const caller: Caller = { name: 'local', headers: {}, source: 'local' };
   await checkAll(world, [caller], { isAnonymous: false, entitlements: [] });

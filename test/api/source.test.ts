@@ -81,7 +81,7 @@ async function read(
   return { status, ...body };
 }
 
-void test('a file of a work tree is the one on disk; a ref asks git', async () => {
+void test('a file of a work tree is the one on disk; with a ref git is read', async () => {
   const disk = await read('tree', 'src/a.py');
   assert.equal(disk.source, 'disk = 3\n');
   assert.equal(disk.language, 'Python');
@@ -116,7 +116,7 @@ void test('a bare repository and a plain folder', async () => {
   assert.equal((await read('plain', 'b.md', 'main')).errorCode, 'INVALID_GIT_REF');
 });
 
-void test('symbolic links give their target text, never what is behind them', async () => {
+void test('symbolic links return their target text, never the target', async () => {
   for (const [name, ref] of [
     ['tree', undefined],
     ['tree', 'main'],
@@ -148,7 +148,7 @@ void test('directories, submodules, ignored and absent files are not found', asy
   }
 });
 
-void test('no way out of the repository', async () => {
+void test('paths cannot leave the repository', async () => {
   const paths = [
     '../secret.txt',
     'src/../../secret.txt',
@@ -189,7 +189,7 @@ void test('no way out of the repository', async () => {
   }
 });
 
-void test('refs that are none', async () => {
+void test('invalid refs', async () => {
   for (const name of ['tree', 'bare.git']) {
     for (const ref of [...BAD_REFS, 'main:src']) {
       const { status, errorCode } = await read(name, 'src/a.py', ref);
@@ -231,7 +231,7 @@ void test('repos: fields, order, pages, filter', async () => {
   assert.equal((await app.get(`/api/repos?perPage=0`)).status, 400);
 });
 
-test('bad bytes look the same in a file and in what a search shows of it', async () => {
+test('invalid bytes look the same in a file and in search results', async () => {
   const answer = await app.search('trunc repo:tree', { whole: true });
   const found = answer.files.find(({ fileName }) => fileName.text === 'bad.txt');
   const body = await read('tree', 'bad.txt');
@@ -245,7 +245,7 @@ async function raw(name: string, file: string, headers: Record<string, string> =
   return app.call(`/api/raw?${query.toString()}`, { headers });
 }
 
-void test('raw: the bytes as they are stored, of a type that nothing runs', async () => {
+void test('raw: the stored bytes, with a type that nothing executes', async () => {
   const types: [string, string, string][] = [
     ['src/a.py', 'text/plain; charset=utf-8', "inline; filename*=UTF-8''a.py"],
     ['page.html', 'text/plain; charset=utf-8', "inline; filename*=UTF-8''page.html"],
@@ -278,7 +278,7 @@ void test('raw: the bytes as they are stored, of a type that nothing runs', asyn
   assert.equal((await raw('tree', 'src/a.py', {}, '--help')).status, 400);
 });
 
-void test('raw: ranges, and what the client has already', async () => {
+void test('raw: ranges and conditional requests', async () => {
   const cases: [Record<string, string>, number, string, string | null][] = [
     [{ range: 'bytes=0-2' }, 206, 'new', 'bytes 0-2/8'],
     [{ range: 'bytes=4-' }, 206, '= 2\n', 'bytes 4-7/8'],
@@ -305,7 +305,7 @@ void test('raw: ranges, and what the client has already', async () => {
   assert.deepEqual([unchanged.status, await unchanged.text()], [304, '']);
 });
 
-void test('some lines of a file', async () => {
+void test('a range of lines of a file', async () => {
   const lines = (range: string) =>
     app.get<SourceBody>(`/api/source?repo=local/bare.git&path=five.txt&${range}`);
   const cases: [string, string][] = [

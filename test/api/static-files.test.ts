@@ -86,7 +86,7 @@ test('each file under its path, with its type, tag and length; HEAD, OPTIONS, ot
   });
 });
 
-test('compressed as other bodies are; names with a hash are kept for good', async () => {
+test('files are compressed like other bodies; names with a hash are cached for good', async () => {
   await withFiles({ prefix: '', hashed: /-\w{8}\.js$/ }, async (get) => {
     const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
     for (const coding of ['br', 'gzip'] as const) {
@@ -104,7 +104,7 @@ test('compressed as other bodies are; names with a hash are kept for good', asyn
   });
 });
 
-test('nothing outside of the folder, no folder, no link, and nothing that came later', async () => {
+test('nothing outside of the folder, no folder, no link, no file added later', async () => {
   const folder = pageFolder();
   await withFiles({ prefix: '/page', folder }, async (get) => {
     writeFileSync(path.join(folder, 'later.txt'), 'later');
@@ -125,7 +125,7 @@ test('nothing outside of the folder, no folder, no link, and nothing that came l
   });
 });
 
-test('what was a file when it was listed is not served as a link, a pipe or a folder', async () => {
+test('a listed file that became a link, a pipe or a folder is not served', async () => {
   const folder = pageFolder();
   await withFiles({ prefix: '', folder }, async (get) => {
     const file = path.join(folder, 'index.html');
@@ -142,7 +142,7 @@ test('what was a file when it was listed is not served as a link, a pipe or a fo
   });
 });
 
-test('a file that cannot be read is a fault, and found again once it can', async () => {
+test('an unreadable file is an error, and served again once it can be read', async () => {
   const folder = pageFolder();
   const file = path.join(folder, 'index.html');
   await withFiles({ prefix: '', folder }, async (get) => {

@@ -114,7 +114,7 @@ void test('all files', async () => {
   assert.deepEqual((await filesOf('plain')).body, items(['sub/c.txt']));
 });
 
-void test('trees: the root and what is opened, with all above it', async () => {
+void test('trees: the root and the requested folders, with all their parents', async () => {
   const { body } = await treeOf('bare.git', [], 'v1');
   assert.deepEqual(body, {
     tree: {
@@ -178,7 +178,7 @@ void test('contents of a folder', async () => {
       assert.deepEqual(await folderOf(name, folder).then((r) => [r.status, r.body]), [200, []]);
 });
 
-void test('what is refused, in the order of the checks', async () => {
+void test('invalid requests are refused in the order of the checks', async () => {
   const calls: ((name: string, below: string, ref: string) => Promise<Reply<unknown>>)[] = [
     (name, below, ref) => treeOf(name, ['src', below], ref),
     folderOf,
@@ -272,7 +272,7 @@ function gitProcesses(): number[] {
 
 const hasProc = process.platform === 'linux';
 
-void test('a git that is killed is replaced', { skip: !hasProc }, async () => {
+void test('a killed git is replaced', { skip: !hasProc }, async () => {
   await filesOf('bare.git', 'v1');
   const running = gitProcesses();
   assert.ok(running.length > 0);
@@ -281,7 +281,7 @@ void test('a git that is killed is replaced', { skip: !hasProc }, async () => {
   for (const { status } of await Promise.all(requested)) assert.equal(status, 200);
 });
 
-void test('many at once need few processes', { skip: !hasProc }, async () => {
+void test('many requests at once need few processes', { skip: !hasProc }, async () => {
   const requested = Array.from({ length: 100 }, (_, i) =>
     folderOf('bare.git', 'src', `main~${i % 2}`),
   );
@@ -297,7 +297,7 @@ void test('many at once need few processes', { skip: !hasProc }, async () => {
   assert.ok(most <= 40, `${most} processes`);
 });
 
-void test('too many at once are told to come back', { skip: !hasProc }, async () => {
+void test('too many requests at once are told to retry', { skip: !hasProc }, async () => {
   // git waits for somebody who writes into it, so that nobody's turn ends.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
   execFileSync('mkfifo', [pipe]);
@@ -317,7 +317,7 @@ void test('too many at once are told to come back', { skip: !hasProc }, async ()
   assert.equal((await refsOf('bare.git')).status, 200);
 });
 
-void test('what hangs ends when its client leaves', { skip: !hasProc }, async () => {
+void test('a hanging git ends when its client disconnects', { skip: !hasProc }, async () => {
   const settled = new Set(gitProcesses());
   // git waits for somebody who writes into it.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
@@ -343,7 +343,7 @@ void test('what hangs ends when its client leaves', { skip: !hasProc }, async ()
   assert.equal(answer.status, 200);
 });
 
-void test('a repository that goes away', async () => {
+void test('a repository that disappears', async () => {
   const read = () => query<Failure>('/api/source', { repo: goingName, path: 'a.txt', ref: 'main' });
   assert.equal((await read()).status, 200);
   rmSync(goingRepo, { recursive: true });

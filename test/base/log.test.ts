@@ -44,7 +44,7 @@ test('text: one line, values quoted where needed, control characters escaped', (
   );
 });
 
-test('text: nothing that a terminal obeys gets into a line, whatever the names of files hold', () => {
+test('text: no file name puts terminal control characters into a line', () => {
   const { lines, log } = capture({ format: 'text', level: 'info' });
   const error = new Error('no\u001b[2J\u009bfile');
   log.error('m\u001b', {
@@ -70,7 +70,7 @@ test('levels below the chosen one are not written', () => {
   assert.equal(log.labelled('x').isEnabled('error'), true);
 });
 
-test('a text that says what went wrong is on the line of its message', () => {
+test('an error text is on the line of its message', () => {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'text', write: (line) => void lines.push(line) });
   log.error('indexing failed', { error: 'the disk\nis full', repo: 'local/a' });
@@ -89,7 +89,7 @@ test('errors are written with their stack, in both forms', () => {
   }
 });
 
-test('secrets do not appear, by name or by form', () => {
+test('secrets are hidden, by key name and by form', () => {
   const key = `svk_${'0123456789abcdef'.repeat(4)}`;
   for (const format of ['json', 'text'] as const) {
     const { lines, log } = capture({ format, level: 'info' });
@@ -107,7 +107,7 @@ test('secrets do not appear, by name or by form', () => {
   }
 });
 
-test('a file is made with its folder and appended to; warnings at once, with what was said before', async () => {
+test('a file is created with its folder and appended to; warnings are flushed at once with the lines before', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
   const file = path.join(folder, 'logs', 't.log');
   const messages = (): string[] =>
@@ -132,7 +132,7 @@ test('a file is made with its folder and appended to; warnings at once, with wha
   rmSync(folder, { recursive: true });
 });
 
-test('what waits is written when the process ends', () => {
+test('buffered lines are written when the process ends', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
   const file = path.join(folder, 't.log');
   const module = new URL('../../daemon/base/log.js', import.meta.url).href;
@@ -145,7 +145,7 @@ test('what waits is written when the process ends', () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a disk without room ends nothing: lines wait, others are counted, and it is said', () => {
+test('a full disk stops nothing: lines wait, further ones are counted and reported', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
   const file = path.join(folder, 't.log');
   const module = new URL('../../daemon/base/log.js', import.meta.url).href;

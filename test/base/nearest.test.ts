@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nearest } from '../../daemon/base/nearest.ts';
 
-void test('what differs in a third of its characters is near; swaps and case count little', () => {
+void test('names that differ in at most a third of their characters are near; swaps and case count little', () => {
   const words = ['users', 'orgs', 'repos', 'topics', 'enforcePermissions'];
   const cases: [string, string | undefined][] = [
     ['user', 'users'],

@@ -33,7 +33,7 @@ async function timeSlicesOf(clients: readonly string[]): Promise<TimeSlice[]> {
   return granted;
 }
 
-test('each turn is given to one alone, in the order of asking', async () => {
+test('each time slice goes to one request, in order of arrival', async () => {
   const granted = await timeSlicesOf(Array.from({ length: 30 }, () => 'a'));
   assert.deepEqual(
     granted.map(({ who }) => who),
@@ -41,7 +41,7 @@ test('each turn is given to one alone, in the order of asking', async () => {
   );
 });
 
-test('a client with little to do waits for one piece of each of the others', async () => {
+test('a client with little work waits for one slice of each other client', async () => {
   const granted = await timeSlicesOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
   assert.deepEqual(
     granted.map(({ who }) => who),
@@ -49,7 +49,7 @@ test('a client with little to do waits for one piece of each of the others', asy
   );
 });
 
-test('requests that find many others begun wait for turns of their own', async () => {
+test('requests that find many others started wait for a time slice', async () => {
   const waits = Array.from({ length: STARTS_MAX + 2 }, () => paced('a'));
   assert.deepEqual(
     waits.map((wait) => wait instanceof Promise),

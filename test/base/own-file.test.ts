@@ -42,7 +42,7 @@ const OPENERS: Readonly<Record<string, (dataDir: string) => unknown>> = {
 };
 
 for (const [kind, make] of Object.entries(KINDS)) {
-  void test(`${kind} is refused by name, and nothing waits for it`, async () => {
+  void test(`${kind} is refused by name, without waiting for it`, async () => {
     const file = path.join(temporaryFolder(), 'x');
     make(file);
     const refusal = {
@@ -56,7 +56,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
   });
 
   for (const [name, open] of Object.entries(OPENERS)) {
-    void test(`${name} is ${kind}: said at the start`, async () => {
+    void test(`${name} is ${kind}: reported at the start`, async () => {
       const dataDir = temporaryFolder();
       make(path.join(dataDir, name));
       await assert.rejects(
@@ -66,7 +66,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
     });
   }
 
-  void test(`notes of searches: ${kind} gives way`, { skip: !canMap() }, () => {
+  void test(`notes of searches: ${kind} is replaced`, { skip: !canMap() }, () => {
     const file = path.join(temporaryFolder(), 'searching');
     make(file);
     assert.deepEqual(readNotes(file), []);
@@ -76,7 +76,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
   });
 }
 
-void test('a file, or none, is as it is', async () => {
+void test('a regular or missing file is accepted', async () => {
   const file = path.join(temporaryFolder(), 'x');
   assert.equal(isThere(file), false);
   assert.throws(() => readOwn(file), { code: 'ENOENT' });
@@ -88,7 +88,7 @@ void test('a file, or none, is as it is', async () => {
   closeSync(openOwn(file, constants.O_RDWR));
 });
 
-void test('what cannot be written is named, once', () => {
+void test('a path that cannot be written is reported once', () => {
   assert.throws(() => writeOwn('/dev/full', 'x'), {
     code: 'ENOSPC',
     message: "ENOSPC: no space left on device, write '/dev/full'",
@@ -97,7 +97,7 @@ void test('what cannot be written is named, once', () => {
   assert.throws(() => writeOwn('/dev/null/a', 'x'), { message });
 });
 
-void test('what finds no room says what to do, once; too many watches are another matter', () => {
+void test('a full disk is reported once with the remedy; too many watches are a different error', () => {
   const remedy = '; free space there, or move the data directory to a larger disk';
   for (const code of ['ENOSPC', 'EDQUOT']) {
     const full = Object.assign(new Error("write '/d/x'"), { code });

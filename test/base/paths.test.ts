@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { seededRandom } from '../../bench/samples.ts';
 import { RecordSplitter, splitRecords } from '../../daemon/base/paths.ts';
 
-test('records come out alike, wherever the listing is cut', () => {
+test('listings in parts give the same records', () => {
   const random = seededRandom(7);
   const below = (end: number): number => Math.floor(random() * end);
   for (let round = 0; round < 300; round++) {

@@ -34,7 +34,7 @@ async function answerOf(worker: Worker): Promise<unknown> {
   }
 }
 
-void test('orders have one thread, until it has ended', async () => {
+void test('jobs run on one thread until it ends', async () => {
   const thread = new ReusableThread<unknown>(startThread);
   const ids: unknown[] = [];
   for (let i = 0; i < 3; i++) {
@@ -50,7 +50,7 @@ void test('orders have one thread, until it has ended', async () => {
   assert.notEqual(fourth, first);
 });
 
-void test('one that has failed or was killed is not taken again, and is waited for', async () => {
+void test('a failed or killed thread is not reused, and its end is awaited', async () => {
   const thread = new ReusableThread<unknown>(startThread);
   const failed = thread.take();
   const ended: Worker[] = [];

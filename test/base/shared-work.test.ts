@@ -7,7 +7,7 @@ import { SharedWork } from '../../daemon/base/shared-work.ts';
 
 const NEVER = new AbortController().signal;
 
-test('work is done once for all who wait, and anew for who comes later', async () => {
+test('work is done once for all waiting callers, and again for later ones', async () => {
   const work = new SharedWork<string, number>();
   let madeCount = 0;
   const make = async (): Promise<number> => {
@@ -23,7 +23,7 @@ test('work is done once for all who wait, and anew for who comes later', async (
   assert.equal(await work.get('a', NEVER, make), 3);
 });
 
-test('who leaves waits no longer, and work that nobody waits for is told to end', async () => {
+test('a caller that leaves stops waiting, and work without callers is aborted', async () => {
   const work = new SharedWork<string, number>();
   const leaving = [new AbortController(), new AbortController()];
   let end: AbortSignal | undefined;

@@ -23,7 +23,7 @@ function work(): { run: () => Promise<void>; isRunning: boolean; end: () => void
   return state;
 }
 
-test('so many run, so many wait in order, the next is refused', async () => {
+test('a number run, a number wait in order, the next is refused', async () => {
   const slots = new Slots({ runningMax: 2, waitingMax: 2, busyError });
   const works = [work(), work(), work(), work()];
   const runs = works.map(({ run }) => slots.run('one', signal, run));
@@ -45,7 +45,7 @@ test('so many run, so many wait in order, the next is refused', async () => {
   assert.deepEqual(slots.counts, { running: 0, waiting: 0 });
 });
 
-test('a failure gives the slot back; who gives up leaves the queue', async () => {
+test('a failure releases the slot; an aborted caller leaves the queue', async () => {
   const slots = new Slots({ runningMax: 1, waitingMax: 1, busyError });
   const first = work();
   const running = slots.run('one', signal, first.run);
@@ -65,7 +65,7 @@ test('a failure gives the slot back; who gives up leaves the queue', async () =>
   assert.equal(await slots.run('one', signal, () => Promise.resolve(7)), 7);
 });
 
-test('a slot goes to the client with the fewest that run, in the order of asking', async () => {
+test('a slot goes to the client with the fewest running tasks, in order of arrival', async () => {
   const slots = new Slots({ runningMax: 2 });
   const [first, second, third, fourth, other] = Array.from({ length: 5 }, work);
   const own = [first!, second!, third!, fourth!].map(({ run }) => slots.run('one', signal, run));
@@ -84,7 +84,7 @@ test('a slot goes to the client with the fewest that run, in the order of asking
   assert.deepEqual(slots.counts, { running: 0, waiting: 0 });
 });
 
-test('one client takes neither all slots nor the whole queue', async () => {
+test('one client gets neither all slots nor the whole queue', async () => {
   const slots = new Slots({
     runningMax: 4,
     waitingMax: 4,

@@ -44,14 +44,14 @@ test('a program is started without forking', { skip: !isLinux }, async () => {
   assert.equal(await codeOf(child), 0);
 });
 
-test('exit codes, and ends by a signal', async () => {
+test('exit codes and signals', async () => {
   assert.equal(await codeOf(shell('exit 7')), 7);
   assert.equal(await codeOf(shell('kill -9 $$')), null);
   // The output is closed long before the end.
   assert.equal(await codeOf(shell('exec >&- 2>&-; sleep 0.3; exit 5')), 5);
 });
 
-test('what cannot be started is an error', async () => {
+test('a program that cannot be started is an error', async () => {
   for (const start of [
     () => startProgram('no-such-program-of-trawl', [], { env: ENV }),
     () => shell('true', { cwd: '/no/such/folder' }),
@@ -61,7 +61,7 @@ test('what cannot be started is an error', async () => {
   }
 });
 
-test('input and output pass, however large', async () => {
+test('input and output of any size are passed', async () => {
   const child = shell('cat');
   const bytes = Buffer.alloc(3_000_000, 'line\n');
   const text = textOf(child);
@@ -69,14 +69,14 @@ test('input and output pass, however large', async () => {
   assert.equal((await text).length, bytes.length);
 });
 
-test('folder and variables are those given', async () => {
+test('working folder and variables are the requested ones', async () => {
   const folder = realpathSync(tmpdir());
   assert.equal(await textOf(shell('pwd -P', { cwd: folder })), `${folder}\n`);
   const text = await textOf(shell('echo "$ONE|$HOME"', { env: { ...ENV, ONE: '1 = 2' } }));
   assert.equal(text, '1 = 2|\n');
 });
 
-test('a program has a session of its own and the usual signals', { skip: !isLinux }, async () => {
+test('a program has its own session and default signals', { skip: !isLinux }, async () => {
   const text = await textOf(
     // Why exec: while a shell starts another program it may block all signals.
     shell('cut -d" " -f1,5,6 /proc/$$/stat; exec grep -E "Sig(Blk|Ign)" /proc/self/status'),
@@ -97,7 +97,7 @@ test('no process is left when a program has ended', { skip: !isLinux }, async ()
 });
 
 test(
-  'another thread starts it; what is unwanted by then is ended',
+  'another thread starts it; a request aborted by then ends it',
   { skip: !isLinux },
   async () => {
     const child = shell('sleep 60');
@@ -109,7 +109,7 @@ test(
   },
 );
 
-test('a secret is read once from file 3, by the program or one that it starts, and by nobody else', async () => {
+test('a secret is read once from descriptor 3, by the program or its child, and by nobody else', async () => {
   const secret = 'user\npass word\n';
   const program = startProgram('/bin/sh', ['-c', '(cat <&3); echo "rest: $(cat <&3)"; env'], {
     env: ENV,

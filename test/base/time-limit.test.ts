@@ -11,7 +11,7 @@ import { limitedSignal, TimeLimit } from '../../daemon/base/time-limit.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('the time limit holds when garbage is collected meanwhile', { timeout: 240_000 }, async () => {
+test('the time limit works while garbage is collected', { timeout: 240_000 }, async () => {
   const client = new AbortController();
   const signal = limitedSignal(client.signal, 300, 'over');
   const over = once(signal, 'abort');
@@ -24,7 +24,7 @@ test('the time limit holds when garbage is collected meanwhile', { timeout: 240_
   assert.equal((signal.reason as Error).name, 'TimeoutError');
 });
 
-test('a client that leaves ends the work, before it begins too', () => {
+test('a disconnected client ends the work, also before it starts', () => {
   const client = new AbortController();
   const signal = limitedSignal(client.signal, 60_000, 'over');
   client.abort(new Error('left'));
@@ -32,7 +32,7 @@ test('a client that leaves ends the work, before it begins too', () => {
   assert.equal(limitedSignal(client.signal, 60_000, 'over').reason, client.signal.reason);
 });
 
-test('as many listen as like to, without a warning', async () => {
+test('any number of listeners, without a warning', async () => {
   const warnings: unknown[] = [];
   const note = (warning: unknown): unknown => warnings.push(warning);
   process.on('warning', note);

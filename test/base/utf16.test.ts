@@ -10,7 +10,7 @@ function inUtf16(text: string, isBig: boolean): Buffer {
   return isBig ? bytes.swap16() : bytes;
 }
 
-test('UTF-16 with its mark becomes UTF-8 without it', () => {
+test('UTF-16 with a byte order mark becomes UTF-8 without one', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isBig) => {
       assert.equal(
@@ -21,13 +21,13 @@ test('UTF-16 with its mark becomes UTF-8 without it', () => {
   );
 });
 
-test('what is cut where the text is cut in pieces stays whole', () => {
+test('characters cut between chunks stay whole', () => {
   // A mark, then pairs: each piece of 2^20 bytes ends within a surrogate pair.
   const text = '\u{1F600}'.repeat(600_000);
   assert.ok(Buffer.from(text).equals(utf8Of(inUtf16(text, true))));
 });
 
-test('bad text, half units, and what is no UTF-16', () => {
+test('invalid text, half units, and text that is not UTF-16', () => {
   const cases: [number[], string][] = [
     [[0xff, 0xfe], ''],
     [[0xff, 0xfe, 0x61], '\uFFFD'],

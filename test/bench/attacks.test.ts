@@ -31,7 +31,7 @@ test.before(async () => {
   results = await runAttacks({ attacks: ATTACKS, scale: TINY_SCALE });
 });
 
-void test('all attacks are run, none ends for a daemon that died', () => {
+void test('all attacks run, and none stops because the daemon died', () => {
   assert.deepEqual(
     results.map(({ name }) => name),
     ATTACKS.map(({ name }) => name),
@@ -39,7 +39,7 @@ void test('all attacks are run, none ends for a daemon that died', () => {
   for (const { name, ended } of results) assert.equal(ended, undefined, name);
 });
 
-void test('every answer to an attacker is a success or a proper refusal', () => {
+void test('every answer to an attacker is a success or a valid refusal', () => {
   for (const { name, answers } of results) {
     const also = ALSO_PROPER[name] ?? [];
     const improper = Object.keys(answers).filter(
@@ -61,7 +61,7 @@ void test('health and the rare word are answered before, during and after each a
   }
 });
 
-void test('what is seen goes into the table', () => {
+void test('observations are written to the table', () => {
   const text = formatAttacks(results);
   for (const { name, why } of results) {
     assert.match(text, new RegExp(`^${name} +calm `, 'm'));
@@ -69,6 +69,6 @@ void test('what is seen goes into the table', () => {
   }
 });
 
-void test('the worst expressions are 64 different ones', () => {
+void test('the worst expressions are 64 distinct ones', () => {
   assert.equal(new Set(worstExpressions()).size, 64);
 });

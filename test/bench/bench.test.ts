@@ -94,7 +94,7 @@ void test('a table is aligned, by characters', () => {
 });
 
 for (const [name, cases] of Object.entries({ LINUX_CASES, COMMON_CASES })) {
-  void test(`case data is sound: ${name}`, () => {
+  void test(`case data is valid: ${name}`, () => {
     const ids = cases.map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length, 'ids are unique');
     for (const { id, query, why, meaning, isRegex } of cases) {
@@ -106,7 +106,7 @@ for (const [name, cases] of Object.entries({ LINUX_CASES, COMMON_CASES })) {
   });
 }
 
-void test('kept counts belong to cases, and say what the classes promise', () => {
+void test('stored counts belong to cases, and fit their classes', () => {
   const byId = new Map(LINUX_CASES.map((entry) => [entry.id, entry]));
   assert.ok(expectedCorpora().length > 0);
   for (const corpus of expectedCorpora()) {
@@ -173,7 +173,7 @@ const MEANINGS: readonly (readonly [BenchCase['meaning'], boolean, readonly numb
 ];
 
 void test(
-  'reference counts follow the rules of the query language',
+  'reference counts follow the query language',
   { skip },
   withTree(async (root) => {
     for (const [meaning, isCaseSensitive, [files, lines, matches]] of MEANINGS) {
@@ -209,7 +209,7 @@ const ALPHA: BenchCase = {
 };
 
 void test(
-  'a case is measured if its counts are right, and only then',
+  'a case is measured only if its counts are right',
   withTree(async (root) => {
     const daemon = await startFakeDaemon(root, [...SEARCHED]);
     const client = createClient(daemon.url, 1);
@@ -229,7 +229,7 @@ void test(
 );
 
 void test(
-  'a cut answer must hold exactly the limit and say that it is cut',
+  'a cut answer has exactly the limit and says that it is cut',
   withTree(async (root) => {
     const daemon = await startFakeDaemon(root, [...SEARCHED]);
     try {
@@ -252,7 +252,7 @@ void test(
 );
 
 void test(
-  'the differential test runs against a server and notices a fault',
+  'the differential test runs against a server and detects a fault',
   { skip },
   withTree(async (root) => {
     for (const isSpoiled of [false, true]) {
@@ -280,7 +280,7 @@ void test(
 );
 
 void test(
-  'a symbolic link is searched by its target',
+  'a symbolic link is searched as its target text',
   withTree((root) => {
     symlinkSync('../É/Alpha-alpha', path.join(root, 'src', 'link'));
     const links = readLinks(root);
@@ -306,7 +306,7 @@ void test('differences name the first range that differs', () => {
 });
 
 void test(
-  'samples repeat with their seed, fit their bounds and come in all kinds',
+  'samples are reproducible, fit their bounds and cover all kinds',
   withTree((root) => {
     const draw = (seed: number) => drawSamples(root, [...SEARCHED], 30, seededRandom(seed));
     assert.deepEqual(draw(3), draw(3));
@@ -322,7 +322,7 @@ void test(
 );
 
 void test(
-  'peers list the same lines as the reference counts',
+  'peers list the same lines as the reference',
   { skip },
   withTree(async (root) => {
     const corpus = { name: 'test', version: 'unknown', root, cases: [] };
@@ -413,7 +413,7 @@ function sampleReport(): RunReport {
   };
 }
 
-void test('an explanation stands under the row of its case', () => {
+void test('an explanation is below the row of its case', () => {
   const report = sampleReport();
   const [first, ...others] = report.cases;
   const cases = [{ ...first!, explanation: 'plan\n\n  AND\n' }, ...others];

@@ -11,7 +11,7 @@ import { isDefinition, namesInUse } from '../../bench/ranking/names.ts';
 import { withServer } from '../../bench/ranking/server.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 
-test('a declaration is no definition', () => {
+test('a declaration is not a definition', () => {
   const cases: readonly (readonly [text: string, kind: string, expected: boolean])[] = [
     ['struct plough {\n\tint depth;\n};', 'struct', true],
     ['struct plough __packed /* ; */ {', 'struct', true],
@@ -28,7 +28,7 @@ test('a declaration is no definition', () => {
     assert.equal(isDefinition(text, text.indexOf('plough'), 'plough', kind), expected, text);
 });
 
-test('names in use are those of the range', () => {
+test('names in use are those in the range', () => {
   const root = temporaryFolder();
   writeFiles(root, {
     'a.c': 'often often some some 2some once',
@@ -61,7 +61,7 @@ function writeTree(root: string): void {
   });
 }
 
-test('names are drawn and kept, and their definitions placed, by a server that runs', async () => {
+test('names are drawn and stored, and a running server ranks their definitions', async () => {
   const folder = temporaryFolder();
   const root = path.join(folder, 'tree');
   writeTree(root);

@@ -33,11 +33,11 @@ const SAID: readonly (readonly [pattern: string, ripgrep: string])[] = [
   ['\\"\\/\\.', '"/\\.'],
 ];
 
-void test('expressions are said in the syntax of ripgrep', () => {
+void test('expressions are written in the syntax of ripgrep', () => {
   for (const [pattern, said] of SAID) assert.equal(toRipgrep(pattern), said, pattern);
 });
 
-void test('expressions whose match may hold a line feed are told', () => {
+void test('expressions whose match may contain a line feed are marked', () => {
   const spanning = ['a\\s', '[^x]', '\\W', '(?s).', 'a\\nb', '(?is)a.b'];
   const inLine = ['a.*b', '\\w+ \\d', '(?i)a', '[a-z]', '(?:s)', 'abc$'];
   assert.deepEqual(spanning.filter(canSpanLines), spanning);
@@ -78,7 +78,7 @@ const FOUND: readonly (readonly [pattern: string, ranges: readonly ByteRange[]])
   ['cd.ef', []],
 ];
 
-void test('ripgrep finds what the daemon should', { skip }, async () => {
+void test('ripgrep finds what the daemon should find', { skip }, async () => {
   const root = mkdtempSync(path.join(tmpdir(), 'trawl-dialect-test-'));
   try {
     writeFileSync(path.join(root, 'text'), TEXT);
@@ -93,7 +93,7 @@ void test('ripgrep finds what the daemon should', { skip }, async () => {
   }
 });
 
-void test('expressions are tried on the targets of links', () => {
+void test('expressions run on the targets of links', () => {
   const links = new Map([['link', '../\u03b1/Makefile.am']]);
   const find = (pattern: string, isCaseSensitive = true): readonly ByteRange[] =>
     findInLinks(links, pattern, isCaseSensitive, true).get('link') ?? [];
@@ -103,7 +103,7 @@ void test('expressions are tried on the targets of links', () => {
   assert.equal(toJavaScript('\\Qa.\\E\\s\\pL'), 'a\\.[\\t\\n\\f\\r ]\\p{L}');
 });
 
-void test('expressions are made of samples, and repeat with their seed', () => {
+void test('expressions are made of samples and are reproducible', () => {
   const samples = ['err_free(x)', 'a', 'Foo 12', '[^]', 'caf\u00e9;', '-->'].map((literal) => ({
     kind: 'place' as const,
     literal,

@@ -8,7 +8,7 @@ import { startPlainServer } from '../http/plain-server.ts';
 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nX: é\r\ncontent-length: 5\r\n\r\n12\r\n5');
 
-void test('an answer is complete with its last byte, however it is cut', () => {
+void test('an answer is complete with its last byte, in any chunks', () => {
   for (let cut = 1; cut < ANSWER.length; cut++) {
     const isComplete = createAnswerReader();
     for (let round = 0; round < 2; round++) {
@@ -23,7 +23,7 @@ void test('an answer is complete with its last byte, however it is cut', () => {
   );
 });
 
-void test('an answer that is not right ends the run', () => {
+void test('a wrong answer ends the run', () => {
   const read = (text: string): boolean => createAnswerReader()(Buffer.from(text));
   assert.throws(() => read('HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n'), /503/);
   assert.throws(() => read('HTTP/1.1 200 OK\r\n\r\n'), /no size/);

@@ -54,12 +54,12 @@ function textsOf(queries: readonly RankingQuery[], queryClass: string): string[]
   return queries.filter((query) => query.class === queryClass).map(({ text }) => text);
 }
 
-test('names have the parts that they are spelled with', () => {
+test('names are split into their words', () => {
   assert.deepEqual(partsOfName('HTTPServer_name2'), ['HTTP', 'Server', 'name2']);
   assert.deepEqual(partsOfName('__max_line-count'), ['max', 'line', 'count']);
 });
 
-test('each class asks what its rule says, and leaves out what is ambiguous', () => {
+test('each class follows its rule and omits ambiguous queries', () => {
   const queries = drawQueries(readSource(makeTree()));
   // Twice is defined twice, and tests are not meant.
   assert.deepEqual(textsOf(queries, "a type's name").sort(), ['Alone', 'plough']);
@@ -79,7 +79,7 @@ test('each class asks what its rule says, and leaves out what is ambiguous', () 
   assert.match(comments, /melts frozen pipes|frozen pipes quickly/);
 });
 
-test('queries are the same each time, and both halves have some', () => {
+test('queries are reproducible, and both halves have some', () => {
   const tree = makeTree();
   const queries = drawQueries(readSource(tree));
   assert.deepEqual(drawQueries(readSource(tree)), queries);
@@ -101,7 +101,7 @@ function ranked(name: string, rank: number, half: RankedQuery['half']): RankedQu
   };
 }
 
-test('figures are means over places', () => {
+test('figures are means over ranks', () => {
   const queries = [1, 2, 0, 10].map((rank) => ranked('who calls', rank, 'report'));
   const figures = figuresOf(queries, ['one']);
   for (const name of ['who calls', 'all'] as const) {
@@ -120,7 +120,7 @@ test('figures are means over places', () => {
   assert.match(formatRanking(report), /^who calls +4 +0\.400 {2}25 {2}50$/m);
 });
 
-test('a real daemon is asked with all numbers of matches', async () => {
+test('a real daemon is measured with all match limits', async () => {
   const report = await measureRanking(QUERY_SETS.drawn, [makeTree()], {});
   assert.deepEqual(report.systems, ['100', '1000', '10000', '100000']);
   const [name] = report.queries.filter(({ text }) => text === 'Alone');
@@ -129,7 +129,7 @@ test('a real daemon is asked with all numbers of matches', async () => {
   assert.ok(Object.values(phrase?.locations ?? {}).every((rank) => rank > 0));
 });
 
-test('Zoekt is asked in its own words, in both modes', async () => {
+test('Zoekt gets queries in its own syntax, in both modes', async () => {
   const bodies: unknown[] = [];
   const server = await startPlainServer((_, body, reply) => {
     bodies.push(JSON.parse(body));
@@ -160,7 +160,7 @@ function sourceOf(files: Readonly<Record<string, string>>): Source {
   return readSource({ name: 'streets-1.0', root });
 }
 
-test('half of a name is asked for where no other name begins so', () => {
+test('half of a name is a query where no other name starts with it', () => {
   const source = sourceOf({
     'a.py': 'class Streetlamp:\n    pass\n',
     'b.py': 'class Crossroads:\n    pass\n',
@@ -171,7 +171,7 @@ test('half of a name is asked for where no other name begins so', () => {
   assert.match(texts[0] ?? '', /^Stree(?:t|tl|tla)?$/);
 });
 
-test('a folder and a base name are asked for together', () => {
+test('queries of a folder and a base name', () => {
   const source = sourceOf({
     'python/json/loader.py': '',
     'python/yaml/loader.py': '',
@@ -190,7 +190,7 @@ test('a folder and a base name are asked for together', () => {
   });
 });
 
-test('a word of the path stands beside words of a name that the file defines', () => {
+test('queries of a path word and words of a name that the file defines', () => {
   const source = sourceOf({
     'json/loader.py': 'def melt_pipes():\n    pass\n',
     'yaml/loader.py': 'def melt_pipes():\n    pass\n',
@@ -203,7 +203,7 @@ test('a word of the path stands beside words of a name that the file defines', (
   );
 });
 
-test('a name stands beside words of its comment, even if others have the name', () => {
+test('queries of a name and words of its comment, even if others have the name', () => {
   const define = (comment: string) => `def open():\n    """${comment}"""\n`;
   const source = sourceOf({
     'a.py': define('Clears streets.'),
@@ -219,7 +219,7 @@ test('a name stands beside words of its comment, even if others have the name', 
   }
 });
 
-test('messages have a number, and are prose', () => {
+test('messages have a number and are prose', () => {
   const source = sourceOf({
     'a.js': 'throw new Error("a key needs at least 32 bytes here");\n',
     'b.js': 'throw new Error("a key needs a few more bytes here");\n',
@@ -231,7 +231,7 @@ test('messages have a number, and are prose', () => {
   ]);
 });
 
-test('names are asked for in a letter case that is not theirs', () => {
+test('queries of names in another letter case', () => {
   const source = sourceOf({
     'a.js': 'class SnowPlough {}\nclass twice {}\n',
     'b.js': 'class Twice {}\n',
@@ -241,7 +241,7 @@ test('names are asked for in a letter case that is not theirs', () => {
   assert.ok(['snowplough', 'SNOWPLOUGH', 'Snowplough'].includes(texts[0] ?? ''));
 });
 
-test('a part of a heading is asked for', () => {
+test('queries of a part of a heading', () => {
   const source = sourceOf({
     'a.md': '# How streets become free again\n',
     'b.md': '# How pipes become warm again\n',
@@ -254,7 +254,7 @@ test('a part of a heading is asked for', () => {
   }
 });
 
-test('the unseen set has no half to tune on', () => {
+test('the unseen set has no half for tuning', () => {
   const source = sourceOf({
     'deep/snow_plough.py': 'class Streetlamp:\n    """Shines every night brightly."""\n',
   });
@@ -265,7 +265,7 @@ test('the unseen set has no half to tune on', () => {
   assert.deepEqual(drawUnseenQueries(source), queries);
 });
 
-test('the worst class comes first, and misses show what was first instead', () => {
+test('the worst class comes first, and misses name the file that was first', () => {
   const queries = [
     ranked('good', 1, 'tune'),
     ranked('bad', 0, 'tune'),

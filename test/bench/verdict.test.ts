@@ -29,7 +29,7 @@ void test('the verdict', () => {
   for (const [name, starts, verdict] of CASES) assert.equal(compare(starts).verdict, verdict, name);
 });
 
-void test('the figures: medians of all pairs, bounds of all starts', () => {
+void test('figures: medians of all pairs, bounds of all starts', () => {
   const { ownMs, otherMs, ratio, low, high } = compare([
     [
       [1, 2],

@@ -114,11 +114,11 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['search', '--url', 'localhost:1', 'x'], /not an http or https address/],
 ];
 
-test('mistakes are refused with what is wrong', async () => {
+test('usage errors are refused with the reason', async () => {
   for (const [args, message] of INVALID_CALLS) await refuses(args, message);
 });
 
-test('a mistake shows arguments without what would control the terminal', async () => {
+test('a usage error shows arguments without control characters', async () => {
   const evil = '\u001b]0;owned\u0007\nerror: forged\u202e';
   const calls = [
     [`--${evil}`],
@@ -137,7 +137,7 @@ test('a mistake shows arguments without what would control the terminal', async 
   }
 });
 
-test('explain: text or JSON on standard output, the options of search; a refusal is exit 2', async () => {
+test('explain: text or JSON on standard output, with the options of search; a refusal is exit 2', async () => {
   const text = await run(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
@@ -151,7 +151,7 @@ test('explain: text or JSON on standard output, the options of search; a refusal
   assert.match(refused.stderr, /no at position 1\n {2}b\)\n {3}\^/);
 });
 
-test('search: found is exit 0, results on standard output alone', async () => {
+test('search: exit 0 with matches, only results on standard output', async () => {
   const { code, stdout, stderr } = await run(['search', 'b']);
   assert.equal(code, 0);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
@@ -159,7 +159,7 @@ test('search: found is exit 0, results on standard output alone', async () => {
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
-test('search: flags reach the call, -- ends options, = joins', async () => {
+test('search: flags reach the request, -- ends options, = joins', async () => {
   const args = 'search --regex --case-sensitive --matches=7 -C3 --data-dir=d -- -x'.split(' ');
   const { stderr } = await run(args);
   assert.deepEqual(echoed(stderr, 'search'), {
@@ -173,7 +173,7 @@ test('search: flags reach the call, -- ends options, = joins', async () => {
   });
 });
 
-test('search: nothing found is exit 1 and no output', async () => {
+test('search: without matches exit 1 and no output', async () => {
   const { code, stdout } = await run(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
   assert.equal(code, 1);
   assert.equal(stdout, '');
@@ -210,7 +210,7 @@ test('search --json: the events of the stream, one a line', async () => {
   assert.match(broken.stderr, /^incomplete: internal_error/m);
 });
 
-test('search: colour on request, not in a pipe by itself', async () => {
+test('search: colour on request, not in a pipe by default', async () => {
   const always = await run(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
   assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
   const auto = await run(['search', 'b'], { FORCE_COLOR: '1' });
@@ -225,7 +225,7 @@ test('a closed pipe ends quietly with 0', async () => {
   assert.doesNotMatch(stderr, /EPIPE|rror/);
 });
 
-test('results that cannot be written are an error, messages that cannot are lost', async () => {
+test('unwritable results are an error, unwritable messages are ignored', async () => {
   const full = openSync('/dev/full', 'w');
   const results = await start(['search', 'b'], { stdio: ['ignore', full, 'pipe'] }).outcome;
   assert.equal(results.code, 2);
@@ -237,7 +237,7 @@ test('results that cannot be written are an error, messages that cannot are lost
   closeSync(full);
 });
 
-test('variables: the flag wins, an empty one counts as unset', async () => {
+test('variables: the flag has precedence, an empty variable counts as unset', async () => {
   const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_LOG_LEVEL: '' };
   const variable = await start(['search', 'b'], { env }).outcome;
   assert.match(variable.stderr, /"dataDir":"from-env"/);
@@ -295,7 +295,7 @@ test('inspect: text and JSON', async () => {
   assert.deepEqual(echoed(skipped.stderr, 'inspect'), { path: 's1', docs: 'skipped' });
 });
 
-test('inspect without a shard: the index; lists are of a shard', async () => {
+test('inspect without a shard shows the index; lists need a shard', async () => {
   const text = await run(['inspect', '--data-dir', 'd']);
   assert.equal(text.code, 0);
   assert.deepEqual(echoed(text.stderr, 'survey'), { dataDir: 'd' });
@@ -312,7 +312,7 @@ test('inspect without a shard: the index; lists are of a shard', async () => {
     assert.equal((await run(['inspect', flag])).code, 2);
 });
 
-test('verify: one line a shard, exit 1 on problems', async () => {
+test('verify: one line for each shard, exit 1 on problems', async () => {
   assert.deepEqual(await run(['verify', 'a']), { code: 0, stdout: 'valid a\n', stderr: '' });
   const damaged = await run(['verify', 'a', 'bad']);
   assert.equal(damaged.code, 1);
@@ -327,7 +327,7 @@ test('verify: one line a shard, exit 1 on problems', async () => {
   });
 });
 
-test('version: three lines; the real entry tells the product version', async () => {
+test('version: three lines; the real entry prints the product version', async () => {
   for (const flag of ['version', '--version', '-V'])
     assert.equal((await run([flag])).stdout, 'trawl 1.2.3\nshard format 4\napi v5\n', flag);
   const real = await start(['version'], { main: REAL_MAIN }).outcome;
@@ -360,7 +360,7 @@ test('serve: greets, takes the default source, ends with 0 on SIGTERM', async ()
   });
 });
 
-test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
+test('serve: named sources override the default one; a bad variable is exit 2', async () => {
   const bad = await run(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
@@ -394,7 +394,7 @@ async function withServer(
   }
 }
 
-test('search --url: posts the call with the key and prints the answer', async () => {
+test('search --url: posts the request with the key and prints the answer', async () => {
   const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
   await withServer(200, answer, async (url, requests) => {
     const { code, stdout } = await run(['search', '--url', url, '-n', '5', 'b'], {
@@ -408,7 +408,7 @@ test('search --url: posts the call with the key and prints the answer', async ()
   });
 });
 
-test('search: TRAWL_URL and a key from a file', async () => {
+test('search: TRAWL_URL, and a key from a file', async () => {
   const keyFile = path.join(temporaryFolder(), 'key');
   writeFileSync(keyFile, 'svk_2\n');
   await withServer(200, JSON.stringify(response([])), async (url, requests) => {
@@ -418,7 +418,7 @@ test('search: TRAWL_URL and a key from a file', async () => {
   });
 });
 
-test('search --url: refusals and strangers are exit 2', async () => {
+test('search --url: refusals and other servers are exit 2', async () => {
   await withServer(401, NO_CREDENTIAL, async (url) => {
     const { code, stderr } = await run(['search', '--url', url, 'b']);
     assert.equal(code, 2);
@@ -436,7 +436,7 @@ test('search --url: refusals and strangers are exit 2', async () => {
   assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
 });
 
-test('search --json --url: events as they come; an end without [DONE] is exit 2', async () => {
+test('search --json --url: events as they arrive; an end without [DONE] is exit 2', async () => {
   const { stats, files, repositoryInfo } = response([file('f', [chunk('«größe»\n')])]);
   const events = [
     { type: 'chunk', stats, files, repositoryInfo },
@@ -470,7 +470,7 @@ const REFUSAL = `
   const { cachedDataRejected } = new vm.Script(text, { cachedData: code.subarray(24) });
   console.log(code.toString('latin1', 0, 16) === text.slice(2, 18), cachedDataRejected);`;
 
-test('the code that the build kept is taken by Node.js; damaged, or that of another text, it is not', async () => {
+test('Node.js takes the code cache of the build; a damaged one, or that of another text, is rejected', async () => {
   const kept = path.dirname(REAL_MAIN);
   const child = spawnSync(process.execPath, ['-e', REFUSAL], { cwd: kept, encoding: 'utf8' });
   assert.equal(child.stdout, 'true false\n', child.stderr);

@@ -20,7 +20,7 @@ async function indexed(dataDir: string, repo: string): Promise<string[]> {
   return [...fileNames].map((name) => path.join(shardFolder, name)).sort();
 }
 
-void test('what is replaced while an index is checked is checked as it is then', async (t) => {
+void test('a file replaced during the check is checked in its new version', async (t) => {
   const repo = makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' });
   git(repo, 'branch', 'dev');
   const [dataDir, later] = [temporaryFolder(), temporaryFolder()];
@@ -78,7 +78,7 @@ void test('a missing file is named, and the others are checked', async () => {
   assert.equal((await missing()).length, 2);
 });
 
-void test('files of an index that cannot be read are named, and the others are checked', async () => {
+void test('unreadable files of an index are named, and the others are checked', async () => {
   const dataDir = temporaryFolder();
   const files = await indexed(dataDir, makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' }));
   const shard = files.find((file) => file.endsWith('.shard'))!;

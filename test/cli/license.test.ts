@@ -43,13 +43,13 @@ test('keygen: the private key in a file of mode 0600, the public one on standard
   assert.match(publicKey, /^\S{44}$/);
 });
 
-test('keygen: a file that is there stays as it is', async () => {
+test('keygen: an existing file is not overwritten', async () => {
   const before = readFileSync(keyFile, 'utf8');
   await refuses(['license', 'keygen', keyFile], /cannot write .*key\.pem.*exist/);
   assert.equal(readFileSync(keyFile, 'utf8'), before);
 });
 
-test('issue, verify: a licence alone on standard output, valid under the pair', async () => {
+test('issue, verify: only a licence on standard output, valid with the key pair', async () => {
   const licence = await issued(
     '--customer=Acme \u001b[31m',
     '--entitlement=audit, oauth',
@@ -79,7 +79,7 @@ test('issue, verify: a licence alone on standard output, valid under the pair', 
   assert.deepEqual(description['entitlements'], ['oauth', 'audit', 'mcp']);
 });
 
-test('verify: what is not valid is exit 1, with its state', async () => {
+test('verify: an invalid licence is exit 1, with its state', async () => {
   const env = { TRAWL_LICENSE_PUBLIC_KEY: publicKey };
   const options = ['--entitlement', 'audit', '--expires'];
   const old = await license(['issue', '--key', keyFile, ...options, '2001-01-01']);
@@ -119,11 +119,11 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['verify', '--public-key', 'x', '-'], /not an Ed25519 public key/],
 ];
 
-test('mistakes are refused with what is wrong', async () => {
+test('usage errors are refused with the reason', async () => {
   for (const [args, message] of INVALID_CALLS) await refuses(['license', ...args], message);
 });
 
-test('a file that holds no private key is refused without showing it', async () => {
+test('a file without a private key is refused and not printed', async () => {
   const file = path.join(folder, 'other.pem');
   writeFileSync(file, 'very secret words');
   const stderr = await refuses(['license', ...ISSUE, '--key', file], /not an Ed25519 private key/);
@@ -163,7 +163,7 @@ const NO_EXPIRY = [
 ];
 const NO_TIME = ['2030-12-31T25:00Z', '2030-12-31T18:00', 'tomorrow', '99999999d', '1792000000'];
 
-test('anything else is no expiry', () => {
+test('other values are not an expiry', () => {
   for (const text of [...NO_EXPIRY, ...NO_TIME])
     assert.throws(() => parseExpiry(text, NOW_MS), /Give a date/, text);
 });

@@ -203,7 +203,7 @@ test('output: an incomplete answer names the reasons and the matches found so fa
   assert.equal(formatIncomplete(response([])), '');
 });
 
-test('output: hints are a line each, whatever characters they have', () => {
+test('output: each hint is one line, whatever characters it has', () => {
   const hints = [{ message: 'No.', query: 'file:a\n\u001bb' }, { message: 'Words are literal.' }];
   assert.equal(formatHints(hints), 'hint: No. Try: file:a\\n\\x1bb\nhint: Words are literal.\n');
   assert.equal(formatHints(undefined), '');
@@ -275,7 +275,7 @@ test('an explanation as text', () => {
   assert.equal(formatExplanation(explanation()), EXPLAINED);
 });
 
-test('control characters of queries and names are escaped, an exhaustive answer is said', () => {
+test('control characters of queries and names are escaped, an exhaustive answer says so', () => {
   const one = explanation();
   const text = formatExplanation({
     ...one,
@@ -309,7 +309,7 @@ test('an index as text', () => {
 
 const NEXT = { shardIds: ['aa'], docCount: 6, contentSize: 600, droppedCount: 4 };
 
-test('the next merge, and the shards in it', () => {
+test('the next merge and its shards', () => {
   const [aa, ...others] = surveyed().shards;
   const shards = [{ ...aa!, isMergedNext: true }, ...others];
   const text = formatSummary(surveyed({ nextMerge: NEXT, shards }));
@@ -353,12 +353,12 @@ const CARETS: readonly (readonly [query: string, position: number, displayed: st
   ['a\u001b(', 2, '  a\\x1b(\n       ^'],
 ];
 
-test('a caret points at the culprit', () => {
+test('a caret points at the error', () => {
   for (const [query, position, displayed] of CARETS)
     assert.equal(pointAt(query, position), displayed, query);
 });
 
-test('a syntax error points at its culprit, other refusals do not', () => {
+test('a syntax error has a position, other refusals do not', () => {
   const syntax = new RequestError({
     statusCode: 400,
     errorCode: 'FAILED_TO_PARSE_QUERY',

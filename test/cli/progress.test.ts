@@ -47,7 +47,7 @@ const REPORT: StatusReport = {
   warnings: ['odd'],
 };
 
-void test('status: how far git is with a fetch', () => {
+void test('status: how far a fetch is', () => {
   const step = 'host/acme/linux: receiving 45%, 230 MB received, 1 min 30 s left';
   assert.equal(describeRound(REPORT), `1 of 3 repositories indexed; 3 jobs to do; ${step}`);
   assert.ok(
@@ -55,7 +55,7 @@ void test('status: how far git is with a fetch', () => {
   );
 });
 
-void test('status: of none, one and many; what works, waits, does not answer and fails', () => {
+void test('status: no, one and many repositories; working, waiting, unresponsive and failing ones', () => {
   const connection = { type: 'gitea', repos: 1, indexed: 1, syncedAt: null, failure: null };
   const status = (more: Partial<StatusReport>): string[] =>
     describeStatus({ ...REPORT, problems: [], warnings: [], ...more }, 5_000)
@@ -104,7 +104,7 @@ void test('status: of none, one and many; what works, waits, does not answer and
   ]);
 });
 
-void test('progress: one line tells files, bytes, speed, time left and what is left out', () => {
+void test('progress: one line has files, bytes, speed, remaining time and exclusions', () => {
   assert.equal(
     describeProgress(PROGRESS),
     'reading local/x: 1,234/2,000 files, 50.0 MB/150 MB, 40.0 MB/s ETA 2.5 s (3 left out)',
@@ -120,7 +120,7 @@ void test('progress: one line tells files, bytes, speed, time left and what is l
   assert.equal(remainingMs({ ...PROGRESS, bytesPerSecond: 0 }), undefined);
 });
 
-void test('progress: plain lines come at changes and every few seconds', () => {
+void test('progress: plain lines are printed at changes and every few seconds', () => {
   const stream = new Memory();
   let nowMs = 0;
   const view = createProgress(stream, false, () => nowMs);
@@ -137,7 +137,7 @@ void test('progress: plain lines come at changes and every few seconds', () => {
   assert.ok(!stream.text.includes('\u001b'));
 });
 
-void test('progress: a phase that says nothing is told of again and again, until the end', (t) => {
+void test('progress: a silent phase is reported repeatedly until it ends', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const stream = new Memory();
   let nowMs = 0;
@@ -155,7 +155,7 @@ void test('progress: a phase that says nothing is told of again and again, until
   assert.equal(stream.text.trimEnd().split('\n').length, 3);
 });
 
-void test('progress: what comes after the end is not shown, and nothing is told again and again', (t) => {
+void test('progress: nothing is printed after the end', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   for (const isTerminal of [false, true]) {
     const stream = new Memory();
@@ -169,7 +169,7 @@ void test('progress: what comes after the end is not shown, and nothing is told 
   }
 });
 
-void test('progress: the bar can start again after a stop', () => {
+void test('progress: the bar can restart after a stop', () => {
   const stream = Object.assign(new Memory(), { isTTY: false });
   const view = createProgress(stream, true);
   view.update(PROGRESS);
@@ -179,7 +179,7 @@ void test('progress: the bar can start again after a stop', () => {
   view.stop();
 });
 
-void test('progress: numbers for people', () => {
+void test('progress: numbers are formatted for people', () => {
   assert.deepEqual([0, 999, 1000, 12_345, 99_960, 999_499, 999_600, 1.3e9].map(formatBytes), [
     '0 B',
     '999 B',

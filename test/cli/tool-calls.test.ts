@@ -61,13 +61,13 @@ test('the first search waits for the index, and reports progress', async () => {
   assert.equal(messages[0], 'the index is being built');
 });
 
-test('a search that has waited says how far the index is', async () => {
+test('a search that waited reports how far the index is', async () => {
   const calls = open(makeRepo(FILES), temporaryFolder(), 0);
   await assert.rejects(grep(calls), /the index is being built.*; try again in a while/);
   for (let text = ''; !FOUND.test(text); await sleep(20)) text = await grep(calls).catch(String);
 });
 
-test('an index that cannot be opened is opened by a later call', async () => {
+test('an index that cannot be opened is retried by a later call', async () => {
   const folder = temporaryFolder();
   const dataDir = path.join(folder, 'data');
   writeFileSync(dataDir, 'in the way');
@@ -81,7 +81,7 @@ test('an index that cannot be opened is opened by a later call', async () => {
   assert.match(await grep(calls), /^Found 1 matches in 1 files\n/);
 });
 
-test('another process searches through the owner, whatever its sources, and becomes the owner', async () => {
+test('a second process searches through the owner, whatever its sources, and becomes the owner', async () => {
   const dataDir = temporaryFolder();
   const first = open(makeRepo(FILES), dataDir);
   assert.match(await grep(first), FOUND);

@@ -84,7 +84,7 @@ for (const build of BUILDS) {
     });
 
     if (build === 'debug') {
-      await t.test('asserts on marks and alignments that are wrong', () => {
+      await t.test('asserts on wrong marks and alignments', () => {
         exports.arenaInit(arena, start, start + 100);
         assert.throws(() => exports.arenaAlloc(arena, 1, 3), /arena alignment/);
         assert.throws(() => exports.arenaReset(arena, start - 1), /arena mark/);

@@ -16,7 +16,7 @@ import {
   temporaryFolder,
 } from '../engine/host/harness.ts';
 
-void test('a shard is bound in the same way whatever was bound before', async () => {
+void test('binding a shard does not depend on earlier shards', async () => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const word = (index: number): string => `word${String(index).padStart(6, '0')}`;
@@ -54,7 +54,7 @@ void test('a shard is bound in the same way whatever was bound before', async ()
   assert.deepEqual(counts, [700, 0, 0, 0]);
 });
 
-void test('where the arena ends early, candidates are in the same order or there are none', async () => {
+void test('when the arena runs out, candidates keep their order or there are none', async () => {
   const module = await coreModule('release');
   const docs = [...Array.from({ length: 40 }, (_, i) => `d${i}`), 'plum'].map((path, i) => ({
     path,
@@ -86,7 +86,7 @@ void test('where the arena ends early, candidates are in the same order or there
   assert.ok(failureCount > 0);
 });
 
-void test('blocks that hold a word in another case only are no candidates', async () => {
+void test('blocks with only another case of a word are not candidates', async () => {
   const module = await coreModule('release');
   const docs = Array.from({ length: 30 }, (_, i) => ({
     path: `lower${i}`,
@@ -109,7 +109,7 @@ void test('blocks that hold a word in another case only are no candidates', asyn
   assert.equal(candidates('PM', true), 1);
 });
 
-void test('what is asked first: what rules out most, and filters before content', async () => {
+void test('conditions run in order of selectivity, filters before content', async () => {
   const module = await coreModule('release');
   const docs = Array.from({ length: 20 }, (_, i) => ({
     path: `${i % 2 === 0 ? 'even' : 'odd'}${i}.go`,
@@ -141,7 +141,7 @@ void test('what is asked first: what rules out most, and filters before content'
   assert.equal(treeOf('open\\s+shut', true), 'regex in 1 blocks, from 1, 0 of them at the end');
 });
 
-void test('repos of one shard are told apart, also by what they are not', async () => {
+void test('repos of a shared shard are separated, with negated filters too', async () => {
   const module = await coreModule('release');
   const repos = ['host/a', 'host/b', 'host/c'].map((name, i) => repoRecord(i + 1, name));
   await using engine = new Engine(module);

@@ -76,7 +76,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('a missing mark in any place is missed', () => {
+    await t.test('a missing mark at any position is detected', () => {
       core.bytes.fill(0xff, marks, marks + CASE_MARKS_SIZE);
       core.bytes.fill(0, requested, requested + CASE_MARKS_SIZE);
       for (let bit = 0; bit < CASE_MARKS_SIZE * 8; bit++) {
@@ -89,7 +89,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('the same letters in another case are told apart', () => {
+    await t.test('the same letters in another case are distinguished', () => {
       mark(Buffer.from('static int pm_resume(void)\n'));
       requestMarks(Buffer.from('PM_RESUME'));
       assert.equal(core.exports.hasMarks(marks, requested), 0);

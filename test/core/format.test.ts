@@ -49,7 +49,7 @@ function tables(): Row[][] {
   return found;
 }
 
-test('the document names exactly the constants of the shared files, with their values', () => {
+test('the document names exactly the shared constants, with their values', () => {
   const rows = tables()
     .flat()
     .filter(({ name }) => name !== 'zero');
@@ -72,7 +72,7 @@ const RECORD_SIZES: Readonly<Record<string, number>> = {
   SYMBOL_PARENT_NAME_OFFSET: layout.SYMBOL_PARENT_ROW_SIZE,
 };
 
-test('the fields of each record follow each other without a gap', () => {
+test('the fields of each record are contiguous', () => {
   const records = tables().filter(([first]) => first?.size !== undefined);
   assert.deepEqual(
     records.map(([first]) => first?.name),
@@ -125,7 +125,7 @@ function checkDump(index: number, file: string): void {
   }
 }
 
-test('the worked example is what the writer makes, byte for byte', async () => {
+test('the worked example equals the bytes of the writer', async () => {
   const file = path.join(temporaryFolder(), 'example.shard');
   const module = await compileCore();
   writeShardFile(module, file, [

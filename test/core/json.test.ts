@@ -44,7 +44,7 @@ for (const build of BUILDS) {
       return decoder.decode(bytes.slice(out, end));
     }
 
-    await t.test('escapes what JSON asks for, and nothing else', () => {
+    await t.test('escapes exactly what JSON requires', () => {
       assert.equal(write(Uint8Array.of()), '');
       for (let byte = 0; byte < 0x80; byte++) {
         const expected = stringify(Uint8Array.of(byte));
@@ -69,7 +69,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('fits its room when everything grows', () => {
+    await t.test('fits its buffer when everything is escaped', () => {
       for (const byte of [0x01, 0x22, 0x80, 0xf4]) {
         for (const size of [1, 15, 16, 17, 100]) {
           const text = new Uint8Array(size).fill(byte);
@@ -78,7 +78,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('replaces each bad byte, and sequences cut by the end', () => {
+    await t.test('replaces each invalid byte, and sequences cut by the end', () => {
       const text = Uint8Array.of(0xe6, 0x97, 0xa5, 0xf0, 0x9f, 0x98, 0x80);
       assert.equal(write(text), '日😀');
       assert.equal(write(text.subarray(0, 6), 0, 0x80), '日\ufffd\ufffd\ufffd');

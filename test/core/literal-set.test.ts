@@ -161,7 +161,7 @@ for (const build of BUILDS) {
     const core = await instantiateCore<SetExports>(ENTRY, build);
     const searcher = new SetSearcher(core);
 
-    await t.test('refuses what it cannot compile', () => {
+    await t.test('refuses invalid input', () => {
       assert.equal(searcher.status(texts(['ab', 'cd']), 1), -2);
       assert.equal(searcher.status(texts(['ab', ''])), -1);
       assert.equal(searcher.status([]), -4);
@@ -236,7 +236,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('finds names of source code, folded or not, far behind the start', () => {
+    await t.test('finds names of source code, folded or not, far from the start', () => {
       const names = ['pm_suspend', 'PM_RESUME', 'kmalloc', 'schedule_timeout', 'mutex_lock', 'if'];
       const word = fc.constantFrom(...names, 'x', ' ', '(', '\n', 'mutex_loc', 'pm_', 'Sched', 'é');
       const input = fc.record({

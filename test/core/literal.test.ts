@@ -119,7 +119,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('refuses what it cannot compile', () => {
+    await t.test('refuses invalid input', () => {
       const { exports, base } = core;
       const out = base + NEEDLE_CAPACITY;
       assert.equal(exports.compileNeedle(base, 0, 1, out, 4096), -1);
@@ -230,7 +230,7 @@ for (const build of BUILDS) {
   });
 }
 
-test('the oracle folds as the contract says', () => {
+test('the oracle folds as the contract requires', () => {
   assert.ok(foldsTogether(0x6b, 0x212a) && foldsTogether(0x73, 0x17f));
   assert.ok(!foldsTogether(0x69, 0x130) && !foldsTogether(0x69, 0x131));
 });

@@ -48,7 +48,7 @@ const EXPRESSIONS: readonly Case[] = [
 ];
 
 for (const build of ['debug', 'release'] as const) {
-  void test(`a gram counts once for each shard, ${build}`, async (t) => {
+  void test(`each shard counts a gram once, ${build}`, async (t) => {
     await using engine = await Engine.open({}, build);
     const docs = TEXTS.map((text, index) => ({ path: `d${index}`, bytes: Buffer.from(text) }));
     const shards = [0, 1].map(() => engine.shardOf(REPO, docs));

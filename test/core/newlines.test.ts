@@ -56,7 +56,7 @@ for (const build of BUILDS) {
       assert.equal(exports.findNonAscii(start, end), at(nonAscii), `findNonAscii, ${size} bytes`);
     }
 
-    await t.test('sees each place of each size, and nothing around', () => {
+    await t.test('finds every position at every size, and nothing outside', () => {
       for (let size = 0; size <= 140; size++) {
         const start = put(new Uint8Array(size), size % 65, NEWLINE);
         check(start, size, NEWLINE);
@@ -68,12 +68,12 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('looks nowhere near an empty range', () => {
+    await t.test('reads nothing around an empty range', () => {
       const start = put(new Uint8Array(0), 5, NEWLINE);
       check(start, 0, NEWLINE);
     });
 
-    await t.test('counts past the point where a byte sum would be full', () => {
+    await t.test('counts beyond the capacity of a byte sum', () => {
       for (const size of [255 * 64 - 1, 255 * 64, 255 * 64 + 1, 256 * 64, 511 * 64 + 63]) {
         const start = put(new Uint8Array(size).fill(NEWLINE), 3, NEWLINE);
         check(start, size, NEWLINE);

@@ -98,7 +98,7 @@ for (const [count, rowSize] of SHARDS)
 
 const KINDS = [format.SECTION_PATH_GRAM_KEYS, format.SECTION_PATH_GRAM_ROWS] as const;
 
-test('grams of paths that are not those of the paths, in a shard that is sound else', async () => {
+test('a shard with wrong path grams, otherwise valid', async () => {
   const module = await compileCore();
   const docs = [{ path: 'src/a.c', bytes: Buffer.from('x\n') }];
   const shard = buildShard(module, temporaryFolder(), { repoId: 1, name: 'host/repo' }, docs);

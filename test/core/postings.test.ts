@@ -35,7 +35,7 @@ function wordOf(index: number): string {
   return `${consonants[index >> 4]!}${consonants[index & 15]!}#`;
 }
 
-void test('lists of every density come back as they went in', async () => {
+void test('lists of every density round-trip', async () => {
   const module = await coreModule('release');
   const total = SEGMENT + 500;
   const sets = DENSITIES.flatMap((count) =>
@@ -70,7 +70,7 @@ void test('lists of every density come back as they went in', async () => {
 
 const CHARACTERS = Array.from('aAbk\u212asſ \r\n\t"éÉ日本σς\ufffd😀');
 
-void test('every gram of a random shard names the blocks that hold it', async () => {
+void test('every gram of a random shard lists its blocks', async () => {
   const module = await coreModule('debug');
   const folder = temporaryFolder();
   const space = new Space(module);

@@ -154,11 +154,11 @@ const badTexts = fc
 const CALLING = raw`(?:[^\x00-\x7f]{2,5}|\p{sc=Greek}{4,6})+.{4,9}`;
 
 for (const build of BUILDS) {
-  test(`sets that are called (${build})`, async (t) => {
+  test(`called sets (${build})`, async (t) => {
     const engine = await Engine.make(build);
     const numRuns = build === 'debug' ? 60 : 300;
 
-    await t.test('random expressions find what those of JavaScript find', () => {
+    await t.test('random expressions agree with those of JavaScript', () => {
       const counts = { clears: 0, simulations: 0, matches: 0, calls: 0 };
       const samples = fc.array(texts, { minLength: 2, maxLength: 2 });
       const caches = fc.constantFrom([1 << 15, 1 << 15], [4096, 4096], [700, 500]);
@@ -188,7 +188,7 @@ for (const build of BUILDS) {
       for (const count of Object.values(counts)) assert.ok(count > 20, JSON.stringify(counts));
     });
 
-    await t.test('long repeats are found, in either case', () => {
+    await t.test('long repeats are found, in both cases', () => {
       for (const [pattern, text] of LONG) {
         for (const isFolded of build === 'debug' ? [false] : [false, true]) {
           const { program } = compileRegex(parseRegex(toRe2(pattern), { isFolded }));
@@ -203,7 +203,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('windows and bad bytes: as the slow twin has it', () => {
+    await t.test('windows and invalid bytes agree with the slow twin', () => {
       const program = callingProgram(simplify(parseRegex(toRe2(CALLING))));
       assert.ok(callsOf(program).length > 4);
       const twin = readTwin(program);
@@ -228,7 +228,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('calls that are not sound are refused or harmless', () => {
+    await t.test('invalid calls are refused or harmless', () => {
       const program = callingProgram(simplify(parseRegex(toRe2(CALLING))));
       const { forward, reverse } = readTwin(program);
       const calls = callsOf(program);

@@ -95,7 +95,7 @@ for (const build of BUILDS) {
   test(`regex programs (${build})`, async (t) => {
     const engine = await Engine.make(build);
 
-    await t.test('what is not sound is refused', () => {
+    await t.test('invalid programs are refused', () => {
       assert.ok(engine.compile(VALID));
       for (const [name, program] of unsoundPrograms()) {
         assert.equal(engine.compile(program), false, name);
@@ -114,7 +114,7 @@ for (const build of BUILDS) {
       assert.ok(size > LOCATIONS_SIZE + 4096 && size <= needed);
     });
 
-    await t.test('what matches parts of code points comes to an end', () => {
+    await t.test('matches of partial code points terminate', () => {
       const text = Uint8Array.from([
         0x80,
         0x61,

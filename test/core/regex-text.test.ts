@@ -126,7 +126,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('needles change nothing', () => {
+    await t.test('needles do not change results', () => {
       const prefixes = fc.constantFrom(['ab'], ['b'], ['ab', 'ca'], ['a', 'bc', 'aab']);
       const isInner = fc.boolean();
       const text = bytesArbitrary('aabbc_ .\n\n', 200);
@@ -158,7 +158,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('needles in any case, beyond ASCII too', () => {
+    await t.test('needles in any case, also outside of ASCII', () => {
       const k = choice(literal('k'), literal('K'), literal('\u212a'));
       const tree = concat(k, repeat(ANY_POINT, '*'), literal('!'));
       const text = encoder.encode('xk!\n\u212abc!?\nK\u00e9!!\nk\n!');
@@ -172,7 +172,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('each bad byte is read as U+FFFD where the text can be rewritten', () => {
+    await t.test('invalid bytes are read as U+FFFD where the text can be rewritten', () => {
       fc.assert(
         fc.property(
           fc.constantFrom(...POINT_TREES),
@@ -198,7 +198,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('and where it cannot: then it is simulated in place', () => {
+    await t.test('invalid bytes are simulated in place where it cannot', () => {
       const scratchSize = 1024;
       const arenaSize = LOCATIONS_SIZE + 16 * scratchSize;
       fc.assert(
@@ -228,7 +228,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('a DFA that explodes gives up, and the simulation goes on', () => {
+    await t.test('an exploding DFA falls back to the simulation', () => {
       const letterRange = range(0x61, 0x62);
       const tree = concat(
         literal('a'),
@@ -249,7 +249,7 @@ for (const build of BUILDS) {
       assert.ok(engine.clearCount >= 3 && engine.simulationCount > 0);
     });
 
-    await t.test('many matches on one long line cost what they should', () => {
+    await t.test('many matches on one long line have the expected cost', () => {
       // Quadratic work would take minutes here.
       const size = build === 'debug' ? 100_000 : 900_000;
       const text = new Uint8Array(size).fill(0x61);
@@ -267,7 +267,7 @@ for (const build of BUILDS) {
       assert.equal(engine.count(), Math.floor(size / 3));
     });
 
-    await t.test('looking ahead in vain behind every match stays linear', () => {
+    await t.test('failed look-ahead behind every match stays linear', () => {
       // z(?:.*q)?: behind each z the whole line would be read for a q.
       const size = build === 'debug' ? 60_000 : 400_000;
       const text = new Uint8Array(size).fill(0x7a);
@@ -284,7 +284,7 @@ for (const build of BUILDS) {
       assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
     });
 
-    await t.test('a search that is stopped ends, and says nothing about the next one', () => {
+    await t.test('a stopped search ends, without effect on the next one', () => {
       const size = build === 'debug' ? 20_000 : 100_000;
       const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
       const many = Array.from({ length: 200 }, () => range(0x61, 0x7a));
@@ -323,7 +323,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('two scans at once change nothing', () => {
+    await t.test('two scans at once do not change results', () => {
       // Long enough to be cut in halves, with few places where anything matches. Why no newlines: two scans take no
       // expression that spans lines, and the definition may read on from each byte to the end, in minutes.
       const lines = fc.array(
@@ -367,7 +367,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('a match on and behind a line of which no end is near is found', () => {
+    await t.test('a match on a line without a near end, and one after it, are found', () => {
       // What two scans at once look at: up to 8 KiB each, and up to 32 KiB behind that for the end of a line.
       const tree = concat(literal('a'), repeat(literal('b'), '*'), literal('c'));
       assert.ok(engine.compile(programOf(tree)));
@@ -401,7 +401,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('a match that spans lines is found past the window', () => {
+    await t.test('a match over several lines is found beyond the window', () => {
       const tree = concat(literal('a'), repeat(range(0, 127), '*', true), literal('z'));
       const forward = makeAutomaton(tree, false);
       const program = encodeProgram(forward, makeAutomaton(tree, true), PROGRAM_SPANS_LINES, {

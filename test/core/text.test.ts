@@ -147,7 +147,7 @@ for (const build of BUILDS) {
       );
     });
 
-    await t.test('tells ASCII from the rest, at each border', () => {
+    await t.test('separates ASCII from the rest, at each border', () => {
       for (let size = 0; size <= 140; size++) {
         const text = new Uint8Array(size).fill(0x7f);
         const shift = size % 17;
@@ -175,7 +175,7 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test('names all variants of every code point', () => {
+    await t.test('lists all variants of every code point', () => {
       const cased = /\p{Changes_When_Casemapped}|\p{Changes_When_Casefolded}/u;
       const byFold = new Map<number, number[]>();
       const members = [];

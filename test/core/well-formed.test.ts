@@ -31,7 +31,7 @@ for (const build of BUILDS) {
       return core.exports.findIllFormed(start, start + bytes.length) - start;
     };
 
-    await t.test('all pairs of bytes, and leads with two continuations, anywhere in a step', () => {
+    await t.test('all pairs of bytes, and leads with two continuations, at any offset', () => {
       const bytes = Array.from({ length: 256 }, (_, byte) => byte);
       const edges = [0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0];
       const pairs = bytes.slice(0x7e).flatMap((a) => bytes.map((b) => [a, b]));

@@ -19,7 +19,7 @@ async function statusFor(url: string, host: string): Promise<number> {
   return reply.status;
 }
 
-void test('with an owner key: only requests that carry it, by no foreign name; the key is kept nowhere', async () => {
+void test('with an owner key: only requests with it, and no foreign host name; the key is not stored', async () => {
   const dataDir = temporaryFolder();
   const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], { env: OWNER });
   const cases: [Record<string, string>, number][] = [
@@ -61,7 +61,7 @@ void test('with an owner key: only requests that carry it, by no foreign name; t
   assert.equal(readFileSync(path.join(dataDir, 'index.db')).includes(KEY), false);
 });
 
-void test('an address for other machines: nobody before there is an owner, served with a key or anonymously', async () => {
+void test('a public address: nobody before there is an owner, then with a key or anonymously', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   for (const host of ['0.0.0.0', '::']) {
     const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--host', host] });
@@ -91,7 +91,7 @@ void test('an address for other machines: nobody before there is an owner, serve
   await open.process.stop();
 });
 
-void test('bad variables: exit 2, the variable is named, a secret is not shown', async () => {
+void test('bad variables: exit 2, the variable is named, secrets are not printed', async () => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ TRAWL_OWNER_API_KEY: KEY }, /TRAWL_OWNER_EMAIL/],
     [{ ...OWNER, TRAWL_OWNER_API_KEY: 'svk_short' }, /TRAWL_OWNER_API_KEY/],

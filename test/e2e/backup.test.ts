@@ -114,7 +114,7 @@ function withPassphrase({ env }: StartOptions): StartOptions {
   return { env: { ...env, TRAWL_BACKUP_PASSPHRASE: PASSPHRASE } };
 }
 
-void test('while a client writes: one moment, whole, with key and index', async () => {
+void test('a backup during writes is one consistent state, with key and index', async () => {
   const { dataDir, repo, served, options, key } = await serveInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const written: string[] = [];
@@ -152,7 +152,7 @@ void test('while a client writes: one moment, whole, with key and index', async 
   await again.process.stop();
 });
 
-void test('without passphrase: no secret, said so; with the secret keys live on, else they are void', async () => {
+void test('without a passphrase: no secret, with a message; with the secret keys stay valid, otherwise not', async () => {
   const { dataDir, options, key } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const { stderr } = await ok(['backup', file], options);
@@ -185,7 +185,7 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
   assert.equal(onTop.stderr.includes('void'), false, 'the secret that is there is the right one');
 });
 
-void test('a sealed backup without its passphrase is refused, unless a flag says so; the advice holds', async () => {
+void test('a sealed backup without its passphrase is refused unless a flag allows it; the advice works', async () => {
   const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], withPassphrase(options));
@@ -205,7 +205,7 @@ void test('a sealed backup without its passphrase is refused, unless a flag says
   assert.match(withSecret.stderr, /licence key is not restored/);
 });
 
-void test('what is not a whole backup is refused and changes nothing', async () => {
+void test('an incomplete backup is refused and changes nothing', async () => {
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
@@ -268,7 +268,7 @@ async function killAt(
   return code === undefined;
 }
 
-void test('killed while it backs up: no file of that name, and nothing in the way', async () => {
+void test('killed during a backup: no file of that name, and the next one works', async () => {
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
@@ -285,7 +285,7 @@ void test('killed while it backs up: no file of that name, and nothing in the wa
   assert.equal((await usersOf(targetDir)).emails.length, USER_COUNT + 1);
 });
 
-void test('killed while it restores: as before or complete', async () => {
+void test('killed during a restore: the state before or the complete one', async () => {
   const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file, '--with-index'], options);
@@ -313,7 +313,7 @@ void test('killed while it restores: as before or complete', async () => {
   assert.equal((await usersOf(targetDir)).stdout, expected);
 });
 
-void test('the daemon ends while it makes a backup: an error and no file', async () => {
+void test('the daemon ends during a backup: an error and no file', async () => {
   const { served, options } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
@@ -367,7 +367,7 @@ void test(
   },
 );
 
-void test('restored without its index: a search says that nothing is indexed yet, and what does it', async () => {
+void test('restored without its index: a search says that nothing is indexed, and the command for it', async () => {
   const { options } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], options);

@@ -90,7 +90,7 @@ void test('the daemon and the local index give the same output and exit code', a
   }
 });
 
-void test('a search in the local index obeys a configuration file, and says who knows search contexts', async () => {
+void test('a search in the local index applies a configuration file, and says where search contexts work', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const contexts = { all: { include: ['**'] } };
   writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 1 }, contexts }));
@@ -108,7 +108,7 @@ void test('a search in the local index obeys a configuration file, and says who 
   }
 });
 
-void test('what a query may have meant is told on standard error', async () => {
+void test('hints for a query are on standard error', async () => {
   for (const form of [[], ['--json']]) {
     const args = ['search', '--data-dir', dataDir, ...form, 'language:nothinghere'];
     const { code, stderr } = await trawl(args);
@@ -117,7 +117,7 @@ void test('what a query may have meant is told on standard error', async () => {
   }
 });
 
-void test('the daemon and the local index stream the same results, in whatever chunks', async () => {
+void test('the daemon and the local index stream the same results, in any chunks', async () => {
   const outcomes = await Promise.all(
     [
       ['--url', served.url],
@@ -155,7 +155,7 @@ function withoutShards({ stdout, ...rest }: Outcome): Outcome {
   return { ...rest, stdout: text.replaceAll(/ +/g, ' ') };
 }
 
-void test('the daemon and the local index explain alike', async () => {
+void test('the daemon and the local index give the same explanation', async () => {
   for (const call of [
     ['plum'],
     ['p[a-z]+m', '--regex', '-n', '2'],
@@ -240,7 +240,7 @@ void test('inspect and verify on the files of a running daemon', async () => {
   assert.match(none.stderr, /nosuch\.shard/);
 });
 
-void test('an index of shared shards and docs that no revision holds: what commands tell of it', async () => {
+void test('an index of shared shards and docs without a revision: output of the commands', async () => {
   const repos = Array.from({ length: 16 }, (_, i) =>
     makeRepo({ 'a.txt': `a${i}`, 'b.txt': `b${i}`, 'c.txt': `c${i}` }),
   );
@@ -323,7 +323,7 @@ async function nameAsBefore(dir: string): Promise<void> {
   await catalog.close();
 }
 
-void test('index: the time that the configuration gives git holds', async () => {
+void test('index: the configured time limit of git applies', async () => {
   const stuck = makeRepo({ 'a.txt': 'a' });
   execFileSync('mkfifo', [path.join(stuck, '.gitignore')]);
   const config = path.join(temporaryFolder(), 'trawl.json');
@@ -343,7 +343,7 @@ void test('npx trawl version', async () => {
   assert.match(stdout, new RegExp(`^trawl ${/"version": "([^"]+)"/.exec(manifest)?.[1] ?? ''}\n`));
 });
 
-void test('npm start: the curl line that it prints works when pasted', async () => {
+void test('npm start: the printed curl line works', async () => {
   // Why not through npm: it does not pass signals on to what it started.
   const args = ['scripts/start.mjs', repo, '--port', '0', '--data-dir', temporaryFolder()];
   const running = new Running(process.execPath, args, { cwd: CHECKOUT });
@@ -357,7 +357,7 @@ void test('npm start: the curl line that it prints works when pasted', async () 
   assert.equal((await running.stop('SIGTERM')).code, 0);
 });
 
-void test('progress of indexing stands in the log where logs are JSON', async () => {
+void test('progress of indexing is in the log where logs are JSON', async () => {
   const env = { TRAWL_LOG_FORMAT: 'json' };
   const { code, stderr } = await trawl(['index', '--data-dir', temporaryFolder(), repo], { env });
   assert.equal(code, 0);

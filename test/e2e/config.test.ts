@@ -37,7 +37,7 @@ const RIGHT = `{
   },
 }`;
 
-void test('config check: what each connection selects, and which secrets are there; never what is in them', async () => {
+void test('config check: what each connection selects, which secrets exist; never their values', async () => {
   const file = fileOf(RIGHT);
   writeFileSync(path.join(folder, 'token'), 'hunter2\n');
   const env = { ACME_TOKEN: 'hunter2', SSO: 'hunter2' };
@@ -70,7 +70,7 @@ void test('config check: what each connection selects, and which secrets are the
     assert.doesNotMatch(stdout + stderr, /hunter2/);
 });
 
-void test('config check: all mistakes, exit code 1; what cannot be read is exit code 2', async () => {
+void test('config check: all errors with exit code 1; unreadable files are exit code 2', async () => {
   const file = fileOf(
     '{\n"settings": { "memroy": 5 },\n"connections": { "a": { "type": "git" } }}',
   );
@@ -92,7 +92,7 @@ void test('config check: all mistakes, exit code 1; what cannot be read is exit 
   assert.deepEqual([none.code, none.stderr], [2, 'error: name a file, or set TRAWL_CONFIG\n']);
 });
 
-void test('config check refuses the addresses that the daemon refuses', async () => {
+void test('config check refuses the same addresses as the daemon', async () => {
   for (const url of [
     'ssh://-oProxyCommand=touch/x/y',
     'ssh://-oProxyCommand=x@host/a/b',
@@ -110,7 +110,7 @@ void test('config check refuses the addresses that the daemon refuses', async ()
   }
 });
 
-void test('a start with a file that is wrong says all that is, a line each', async () => {
+void test('a start with an invalid file prints each error on a line', async () => {
   const file = fileOf('{\n"settings": { "memory": 0 },\n"a\\u0007": 1 }');
   const { code, stderr } = await trawl(['serve', '--config', file, '--data-dir', folder]);
   assert.equal(code, 2);
@@ -118,7 +118,7 @@ void test('a start with a file that is wrong says all that is, a line each', asy
   assert.match(stderr, /^error: .*:3: a\\x07: no such key/m);
 });
 
-void test('a daemon waits for a file that is missing, serves its schema, and reads an address again at SIGHUP', async (t) => {
+void test('a daemon waits for a missing file, serves its schema, and reads an address again at SIGHUP', async (t) => {
   let status = 404;
   let content = { settings: { maxMatchCount: 2 } };
   const server = createServer((_, response) => {
@@ -162,7 +162,7 @@ void test('a daemon waits for a file that is missing, serves its schema, and rea
   await served.process.stop();
 });
 
-void test('a file that comes late is waited for; one that never comes ends the start', async () => {
+void test('a late file is waited for; a missing one ends the start', async () => {
   const dataDir = temporaryFolder();
   const file = path.join(dataDir, 'late.json');
   const args = ['serve', '--port', '0', '--data-dir', dataDir, '--config', file];
@@ -173,7 +173,7 @@ void test('a file that comes late is waited for; one that never comes ends the s
   await late.stop();
 });
 
-void test('config check --online: each identity provider is asked what it is', async () => {
+void test('config check --online: each identity provider is queried', async () => {
   const issuer = await startIssuer();
   issuer.serve(['http://localhost/back']);
   const sso = { type: 'oidc', issuer: issuer.url, clientId: 'c', clientSecret: { env: 'SSO' } };
@@ -192,7 +192,7 @@ void test('config check --online: each identity provider is asked what it is', a
   assert.doesNotMatch(stdout + stderr, /hunter2/);
 });
 
-void test('config check --online: what each host says, and why one does not answer', async (t) => {
+void test('config check --online: the answer of each host, and why one does not answer', async (t) => {
   const github = await startGithub(t, { tokens: new Map([['right', 'ann']]) });
   const gone = await startGithub(t, {});
   await gone.close();

@@ -91,7 +91,7 @@ const push = (name: string, secret: string, event = 'push', more: object = {}) =
 
 const nameOf = (name: string): string => host.nameOf(name);
 
-void test('what a host lists is cloned, indexed and found, and nothing by default beside it', async () => {
+void test('repositories listed by a host are cloned, indexed and found, and nothing else by default', async () => {
   await eventually(async () => (await found('firstword or secondword')).length === 2);
   assert.deepEqual(await found('firstword or secondword'), [nameOf('one'), nameOf('two')]);
   const [connection] = await send<{ id: number; name: string }[]>('GET', '/api/connections');
@@ -107,7 +107,7 @@ void test('what a host lists is cloned, indexed and found, and nothing by defaul
   });
 });
 
-void test('a push is found once its webhook came, and only by the secret', async (t) => {
+void test('a push is found after its webhook, which needs the secret', async (t) => {
   host.commit('one', 'c.txt', 'pushedword\n');
   assert.equal((await push('one', 'another')).status, 401);
   assert.deepEqual((await push('one', SECRET, 'ping')).body, { repositories: 0 });
@@ -124,7 +124,7 @@ void test('a push is found once its webhook came, and only by the secret', async
   assert.deepEqual(elsewhere.requested, [], 'what a push says of addresses is not asked for');
 });
 
-void test('the second of two pushes that follow each other is not missed', async () => {
+void test('the second of two consecutive pushes is not missed', async () => {
   host.commit('two', 'd.txt', 'earlyword\n');
   await push('two', SECRET);
   await eventually(async () => (await found('earlyword')).length === 1);
@@ -133,7 +133,7 @@ void test('the second of two pushes that follow each other is not missed', async
   await eventually(async () => (await found('lateword')).length === 1);
 });
 
-void test('what left the host goes, and what came is there, with the next listing', async () => {
+void test('removed repositories disappear and new ones appear with the next listing', async () => {
   rmSync(host.pathOf('two'), { recursive: true });
   host.add('three', { 'f.txt': 'thirdword\n' });
   const [connection] = await send<{ id: number }[]>('GET', '/api/connections');
@@ -143,7 +143,7 @@ void test('what left the host goes, and what came is there, with the next listin
   assert.deepEqual(await found('firstword'), [nameOf('one')]);
 });
 
-void test('the status says what is served, how its connection stands, and when each host was asked', async () => {
+void test('the status has the repositories, the state of each connection, and the time of each request', async () => {
   const run = (...flags: string[]) => trawl(['status', '--data-dir', dataDir, '--json', ...flags]);
   const { code, stdout } = await run();
   assert.equal(code, 0, stdout);
@@ -177,7 +177,7 @@ void test('the status says what is served, how its connection stands, and when e
   assert.match(served.process.stderr, /2 of 2 repositories indexed/);
 });
 
-void test('what takes the name of a public repository is never shown as that', async () => {
+void test('a repository that takes the name of a public one is never shown in its place', async () => {
   const [one, moved] = ['one', 'moved'].map((name) => host.pathOf(name));
   assert.deepEqual(await found('firstword', true), [nameOf('one')]);
   writeFileSync(path.join(one!, 'host-id'), String(idOf('one')));
@@ -197,14 +197,14 @@ void test('what takes the name of a public repository is never shown as that', a
   assert.match(served.process.stderr, /another repository is at acme\/one now/);
 });
 
-void test('who may see what a host lists is for the host to say', async () => {
+void test('the host decides who sees its repositories', async () => {
   const set = ['repo', 'set', nameOf('one'), '--visibility', 'public', '--data-dir', dataDir];
   const { code, stderr } = await trawl(set);
   assert.notEqual(code, 0);
   assert.match(stderr, /Nothing was changed: a connection lists .*one, .*enforcePermissions/);
 });
 
-void test('what a webhook says to be private is hidden at once, whatever was listed before', async () => {
+void test('a webhook that makes a repository private hides it at once, whatever was listed before', async () => {
   assert.deepEqual(await found('thirdword', true), [nameOf('three')]);
   writeFileSync(path.join(host.pathOf('three'), 'is-private'), '');
   const { status, body } = await push('three', SECRET, 'repository', { private: true });
@@ -213,7 +213,7 @@ void test('what a webhook says to be private is hidden at once, whatever was lis
   assert.deepEqual(await found('thirdword'), [nameOf('three')]);
 });
 
-void test('a repository that was renamed is found by its new name: a webhook says so, or its clone is not there', async () => {
+void test('a renamed repository is found by its new name: after a webhook, or when its clone fails', async () => {
   const rename = (from: string, to: string): void => {
     writeFileSync(path.join(host.pathOf(from), 'host-id'), String(idOf('three')));
     renameSync(host.pathOf(from), host.pathOf(to));
@@ -227,7 +227,7 @@ void test('a repository that was renamed is found by its new name: a webhook say
   await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
 });
 
-void test('a host that is frozen is seen: in the status, in the API, in the log; cause, since when, next step', async (t) => {
+void test('an unresponsive host is visible in status, API and log: cause, since when, next step', async (t) => {
   const frozen = await startServer(t, () => 'silence');
   // A byte, and the next one a minute later.
   const slow = createServer((_, response) => response.writeHead(200).write('{'));
@@ -288,7 +288,7 @@ void test('a host that is frozen is seen: in the status, in the API, in the log;
   await own.process.stop();
 });
 
-void test('a listing that had to skip something is not fine', async () => {
+void test('a listing with skipped repositories is not reported as complete', async () => {
   const status = async (...flags: string[]) => trawl(['status', '--data-dir', dataDir, ...flags]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
   const content = JSON.parse(readFileSync(file, 'utf8')) as { connections: { acme: object } };

@@ -70,7 +70,7 @@ function byLine<Chunk extends FileResult['chunks'][number]>(chunks: readonly Chu
   return [...chunks].sort((a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset);
 }
 
-void test('every field of an answer, on text of many bytes a character and CRLF', async () => {
+void test('every field of an answer, on text with multibyte characters and CRLF', async () => {
   const { body } = await post(served.url, { query: 'plum file:unicode' });
   assert.deepEqual(Object.keys(body).sort(), [
     'files',
@@ -112,7 +112,7 @@ void test('every field of an answer, on text of many bytes a character and CRLF'
   assert.deepEqual(second?.matchRanges.map(flat), [[43, 3, 7, 47, 3, 11]]);
 });
 
-void test('members of results: all, or those that the request names', async () => {
+void test('members of results: all, or those that the request selects', async () => {
   const fields = ['score', 'blobSha'];
   const bare = await only('plum file:unicode', { fields: [] });
   const { score, ...rest } = await only('plum file:unicode');
@@ -127,7 +127,7 @@ void test('members of results: all, or those that the request names', async () =
   }
 });
 
-void test('bytes that are no UTF-8: offsets of the file, a column each, U+FFFD in the text', async () => {
+void test('invalid UTF-8: offsets of the file, a column for each byte, U+FFFD in the text', async () => {
   const [first, second] = byLine((await only('plum file:bad')).chunks);
   assert.equal(first?.content, 'a\ufffd\ufffdplum\ufffd\n');
   assert.deepEqual(first?.matchRanges.map(flat), [[3, 1, 4, 7, 1, 8]]);
@@ -151,7 +151,7 @@ void test('context joins chunks exactly when they touch, and is clipped at the e
   assert.deepEqual(await spans(1_000_000), ['1-12']);
 });
 
-void test('whole gives the text as it is, else there is no content', async () => {
+void test('whole gives the text unchanged, otherwise there is no content', async () => {
   assert.equal((await only('lime', { whole: true })).content, FILES['whole.txt']);
   assert.equal((await only('pear', { whole: true, contextLines: 1 })).content, CONTEXT.join(''));
   assert.equal(
@@ -203,7 +203,7 @@ void test('stats agree with the answer, for many queries and limits', async () =
   }
 });
 
-void test('the match limit cuts ranges, then lines, and says so; equal requests get equal answers', async () => {
+void test('the match limit cuts ranges, then lines, and is reported; equal requests get equal answers', async () => {
   const all = await search(served.url, 'fig');
   const total = all.stats.totalMatchCount;
   assert.equal(total, 50);
@@ -268,7 +268,7 @@ void test('hostile expressions and bytes are refused by both searches, with posi
   }
 });
 
-void test('long and odd queries are answered or refused, never a failure', async () => {
+void test('long and unusual queries are answered or refused, never a failure', async () => {
   const words = Array.from({ length: 300 }, (_, i) => `word${String(i)}`);
   const queries = [
     words.join(' or '),
@@ -329,7 +329,7 @@ function withoutTimes(answer: SearchResponse): object {
   return { ...answer, stats: Object.fromEntries(stats) };
 }
 
-void test('a repo filter that fits nothing is an exhaustive answer without files', async () => {
+void test('a repo filter without a match is an exhaustive answer without files', async () => {
   const answer = await search(served.url, 'plum repo:elsewhere');
   assert.deepEqual(answer.files, []);
   assert.equal(answer.isSearchExhaustive, true);
@@ -343,7 +343,7 @@ function membersOf(value: unknown, path = ''): string[] {
   return Object.entries(value).flatMap(([name, member]) => membersOf(member, `${path}.${name}`));
 }
 
-void test('the sample in daemon/api/README.md has the members that an answer has, in their order', async () => {
+void test('the sample in daemon/api/README.md has the members of a real answer, in order', async () => {
   const readme = readFileSync('daemon/api/README.md', 'utf8');
   const sample = /```json\n(\{\n  "stats".*?\n\})\n```/s.exec(readme)?.[1] ?? '';
   const found = await search(served.url, 'fig file:many.txt', { matches: 1 });

@@ -74,7 +74,7 @@ async function checkRecovery(served: Served, word: string): Promise<void> {
   assert.equal(body.quarantinedShards ?? 0, 0);
 }
 
-void test('a changed byte of the content is met, not served', ON_MAPPINGS, async () => {
+void test('a changed byte of the content is detected, not served', ON_MAPPINGS, async () => {
   const sources = makeSources();
   const dataDir = temporaryFolder();
   const served = await serveSettled(dataDir, sources);
@@ -123,7 +123,7 @@ for (const [what, ending, size] of [
   ['contents', '.shard', 8192],
   ['symbols', '.tags', 4096],
 ] as const) {
-  test(`a file of ${what} that is cut ends the daemon once at most`, ON_MAPPINGS, async () => {
+  test(`a truncated file of ${what} ends the daemon at most once`, ON_MAPPINGS, async () => {
     const sources = makeCode();
     const dataDir = temporaryFolder();
     let served = await serveSettled(dataDir, sources);
@@ -159,7 +159,7 @@ for (const [what, ending, offset, reported] of [
   ['symbols', '.tags', 5000, /symbols taken out of service.*page 1 is damaged/],
 ] as const) {
   test(
-    `where ${what} end the daemon, the next start looks before it maps them`,
+    `where ${what} end the daemon, the next start verifies them before mapping`,
     ON_MAPPINGS,
     async () => {
       const sources = makeCode().slice(0, 1);
@@ -184,7 +184,7 @@ for (const [what, ending, offset, reported] of [
 
 for (const name of ['store.db-shm', 'searching']) {
   test(
-    `${name}, which is mapped too, ends the daemon once at most when it is cut`,
+    `${name}, which is mapped too, ends the daemon at most once when it is truncated`,
     ON_MAPPINGS,
     async () => {
       const key = `svk_${'c3'.repeat(32)}`;

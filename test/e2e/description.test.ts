@@ -83,7 +83,7 @@ test('repositories and files', async () => {
   }
 });
 
-test('the rest', async () => {
+test('all other endpoints', async () => {
   for (const path of ['health', 'ready', 'version']) await fetchBoth(`/api/${path}`);
   for (const path of ['openapi.json', 'reference', 'reference/page.js']) {
     assert.equal((await call(`${served.url}/api/${path}`)).status, 200);

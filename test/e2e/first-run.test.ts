@@ -64,7 +64,7 @@ const PLUM_PATHS = [
   'with space & ünï%23.txt',
 ];
 
-void test('a work tree: files on disk, what git ignores is left out, unreadable content by name', async () => {
+void test('a work tree: files on disk, without those ignored by git; unreadable content by name', async () => {
   const served = await serveIndexed(temporaryFolder(), [oddWorktree()]);
   const found = await search(served.url, 'plum');
   assert.deepEqual(pathsOf(found), PLUM_PATHS);
@@ -126,7 +126,7 @@ void test('bare, mirror, detached, empty, folder: several sources at once', asyn
   await served.process.stop();
 });
 
-void test('the same source given twice, in several spellings, is one repo and one job', async () => {
+void test('the same source given twice, in different spellings, is one repo and one job', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const spellings = [repo, `${repo}/`, `${repo}/.`, `file://${repo}`];
   const { code, stdout } = await trawl([
@@ -150,7 +150,7 @@ void test('two repos with the same folder name and content get names and shards 
   assert.equal(new Set(stdout.trim().split('\n')).size, 2, stdout);
 });
 
-void test('the data directory inside a source is no part of it, its secret least of all', async () => {
+void test('the data directory inside a source is not indexed, its secret least of all', async () => {
   const key = `svk_${'a'.repeat(64)}`;
   const env = { TRAWL_OWNER_EMAIL: 'a@example.com', TRAWL_OWNER_API_KEY: key };
   for (const makeSource of [
@@ -176,7 +176,7 @@ void test('the data directory inside a source is no part of it, its secret least
   }
 });
 
-void test('the data directory is private, and shared by no second daemon', async () => {
+void test('the data directory is private, and a second daemon cannot use it', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const dataDir = path.join(temporaryFolder(), 'deep', 'data');
   const served = await serveIndexed(dataDir, [repo]);
@@ -192,7 +192,7 @@ void test('the data directory is private, and shared by no second daemon', async
   assert.equal(readdirSync(dataDir).includes('lock'), false);
 });
 
-void test('where there is no index, every command says so and what to do', async () => {
+void test('without an index every command says so and what to do', async () => {
   const dataDir = temporaryFolder();
   for (const command of [['verify'], ['search', 'plum']]) {
     const { code, stdout, stderr } = await trawl([...command, '--data-dir', dataDir]);
@@ -208,7 +208,7 @@ void test('where there is no index, every command says so and what to do', async
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
-void test('an index is found from a folder below, and else the daemon at the usual port', async () => {
+void test('an index is found from a folder below, otherwise the daemon at the usual port', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a/b/plum.txt': 'plum\n' });
   assert.equal((await trawl(['index', '.'], { cwd: folder })).code, 0);
@@ -229,7 +229,7 @@ void test('an index is found from a folder below, and else the daemon at the usu
   assert.match(stderr, /no index in /);
 });
 
-void test('a folder of repositories: each is served, and those that come later; links are not followed', async () => {
+void test('a folder of repositories: each is served, later ones too; links are not followed', async () => {
   const folder = temporaryFolder();
   for (const name of ['one', 'owner/two'])
     git(folder, 'clone', '-q', makeRepo({ 'a.txt': 'plum\n' }), name);
@@ -261,7 +261,7 @@ void test('a folder of repositories: each is served, and those that come later; 
   }
 });
 
-void test('many sources are indexed without a word of Node.js itself; a signal that comes twice ends the daemon in order', async () => {
+void test('many sources are indexed without warnings of Node.js; a repeated signal ends the daemon in order', async () => {
   const repos = Array.from({ length: 12 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const bare = temporaryFolder();
   git(bare, 'clone', '-q', '--bare', repos[0]!, 'bare.git');
@@ -274,7 +274,7 @@ void test('many sources are indexed without a word of Node.js itself; a signal t
   assert.doesNotMatch(stderr, /Warning|\(node:/);
 });
 
-void test('sources that cannot be served: exit 2 and a message that names them', async () => {
+void test('sources that cannot be indexed: exit 2 and a message that names them', async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, 'file.txt');
   writeFileSync(file, 'plum\n');
@@ -311,7 +311,7 @@ void test('sources that cannot be served: exit 2 and a message that names them',
   assert.match(commits.stderr, /not a git repository, so it has no commits/);
 });
 
-void test('--mode commits indexes what HEAD names, not the disk', async () => {
+void test('--mode commits indexes the commit of HEAD, not the disk', async () => {
   const repo = makeRepo({ 'a.txt': 'old plum\n' });
   writeFiles(repo, { 'a.txt': 'new plum\n', 'b.txt': 'plum\n' });
   const dataDir = temporaryFolder();
@@ -320,7 +320,7 @@ void test('--mode commits indexes what HEAD names, not the disk', async () => {
   assert.match(stdout, /^\S+:a\.txt:1:old plum\n$/);
 });
 
-void test('an unreadable file is left out and named in the log; the rest is indexed', async (t) => {
+void test('an unreadable file is excluded and named in the log; the rest is indexed', async (t) => {
   if (process.getuid?.() === 0) {
     t.skip('root reads everything');
     return;
@@ -334,7 +334,7 @@ void test('an unreadable file is left out and named in the log; the rest is inde
   await served.process.stop();
 });
 
-void test('one source that fails does not keep the others from being indexed', async () => {
+void test('a failing source does not prevent the others from being indexed', async () => {
   const [good, bad] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
   const dataDir = temporaryFolder();
   const flags = ['--data-dir', dataDir, '--json', '--mode', 'commits'];
@@ -373,7 +373,7 @@ async function runOnTerminal(args: readonly string[]): Promise<Outcome & { lines
 const NO_SCRIPT = process.platform !== 'linux' && 'only Linux has this `script`';
 
 void test(
-  'index on a terminal says each fact once, and shows no line of a log',
+  'index on a terminal says each fact once, and prints no log lines',
   { skip: NO_SCRIPT },
   async () => {
     const folder = temporaryFolder();

@@ -20,7 +20,7 @@ const SECRET = 'only-the-host-knows';
 const REMEDY = '; free space there, or move the data directory to a larger disk';
 const FULL = `the store fails: store.db cannot grow: the disk is full${REMEDY}`;
 
-void test('a full disk is told for as long as it lasts', async (t) => {
+void test('a full disk is reported while it lasts', async (t) => {
   const disk = SmallDisk.mount('16m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -67,7 +67,7 @@ void test('a full disk is told for as long as it lasts', async (t) => {
   await served.process.stop();
 });
 
-void test('a disk that gets full while a connection is followed: said with the next step, and gone when there is room', async (t) => {
+void test('a disk that fills up during a sync: reported with the next step until there is space', async (t) => {
   const disk = SmallDisk.mount('64m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -123,7 +123,7 @@ void test('a disk that gets full while a connection is followed: said with the n
   await served.process.stop();
 });
 
-void test('a read-only disk is searched; a start on a full one says why there is none', async (t) => {
+void test('a read-only disk can be searched; a start on a full one says why none is possible', async (t) => {
   const disk = SmallDisk.mount('16m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -185,7 +185,7 @@ function manyRepos(): string[] {
   );
 }
 
-void test('an index that finds no room ends soon, and says where, how much and what to do', async (t) => {
+void test('an index without disk space ends soon, and says where, how much and what to do', async (t) => {
   const disk = SmallDisk.mount('2m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -215,7 +215,7 @@ void test('an index that finds no room ends soon, and says where, how much and w
   assert.equal(found.code, 0, found.stderr);
 });
 
-void test('a daemon that finds no room says so, serves what it has, and goes on when there is some', async (t) => {
+void test('a daemon without disk space says so, serves what it has, and resumes when there is space', async (t) => {
   const disk = SmallDisk.mount('8m');
   if (typeof disk === 'string') {
     t.skip(disk);

@@ -109,33 +109,27 @@ async function list(): Promise<void> {
   await send('POST', `/api/connections/${connection!.id}/sync`);
 }
 
-void test(
-  'all pages are listed; what is private is for those who may see it',
-  options,
-  async () => {
-    await eventually(
-      async () => (await found('firstword or secondword or thirdword')).length === 3,
-    );
-    assert.deepEqual(await found('firstword or secondword or thirdword', 'guest'), [
-      'acme/old',
-      'acme/one',
-    ]);
-    assert.deepEqual(await found('thirdword archived:no'), []);
-    let rows: string[] = [];
-    await eventually(async () => {
-      const { stdout } = await trawl(['status', '--data-dir', dataDir, '--json', '--repos']);
-      rows = stdout.trim().split('\n');
-      return rows.every((row) => row.includes('"job":null'));
-    }, 500);
-    assert.equal(rows.length, MANY + 3);
-    assert.deepEqual(
-      rows.filter((row) => !row.includes('"failure":null')),
-      [],
-    );
-  },
-);
+void test('all pages are listed; private repositories are for their readers', options, async () => {
+  await eventually(async () => (await found('firstword or secondword or thirdword')).length === 3);
+  assert.deepEqual(await found('firstword or secondword or thirdword', 'guest'), [
+    'acme/old',
+    'acme/one',
+  ]);
+  assert.deepEqual(await found('thirdword archived:no'), []);
+  let rows: string[] = [];
+  await eventually(async () => {
+    const { stdout } = await trawl(['status', '--data-dir', dataDir, '--json', '--repos']);
+    rows = stdout.trim().split('\n');
+    return rows.every((row) => row.includes('"job":null'));
+  }, 500);
+  assert.equal(rows.length, MANY + 3);
+  assert.deepEqual(
+    rows.filter((row) => !row.includes('"failure":null')),
+    [],
+  );
+});
 
-void test("a push is found by Gitea's own webhook", options, async () => {
+void test('a push is found by the webhook of Gitea', options, async () => {
   await host.send('POST', '/orgs/acme/hooks', {
     type: 'gitea',
     active: true,
@@ -158,7 +152,7 @@ void test('a first push into an empty repository is found', options, async () =>
 });
 
 void test(
-  'renamed repositories keep their ids, and what turned private is hidden',
+  'renamed repositories keep their ids, and newly private ones are hidden',
   options,
   async () => {
     const idsOf = async (word: string): Promise<number[]> => {
@@ -176,17 +170,21 @@ void test(
   },
 );
 
-void test('while the host is down all is found, and the failure is told', options, async () => {
-  await host.stop();
-  await list();
-  await eventually(async () => {
-    const { stdout } = await trawl(['status', '--data-dir', dataDir]);
-    return /forge.*(?:cannot be reached|refused|ECONNREFUSED)/i.test(stdout);
-  });
-  assert.deepEqual(await found('firstword'), ['acme/renamed']);
-  await host.start();
-  await host.send('DELETE', '/repos/acme/old');
-  await list();
-  await eventually(async () => (await found('thirdword')).length === 0);
-  assert.deepEqual(await found('firstword'), ['acme/renamed']);
-});
+void test(
+  'while the host is down everything is found, and the failure is reported',
+  options,
+  async () => {
+    await host.stop();
+    await list();
+    await eventually(async () => {
+      const { stdout } = await trawl(['status', '--data-dir', dataDir]);
+      return /forge.*(?:cannot be reached|refused|ECONNREFUSED)/i.test(stdout);
+    });
+    assert.deepEqual(await found('firstword'), ['acme/renamed']);
+    await host.start();
+    await host.send('DELETE', '/repos/acme/old');
+    await list();
+    await eventually(async () => (await found('thirdword')).length === 0);
+    assert.deepEqual(await found('firstword'), ['acme/renamed']);
+  },
+);

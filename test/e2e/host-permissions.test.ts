@@ -14,7 +14,7 @@ import { call, eventually, get, serve, trawl } from './daemon.ts';
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const TOKEN = 'the-token-of-the-test';
 
-void test('who may read a project at GitLab sees it here, and no longer than there', async (t) => {
+void test('readers of a GitLab project see it here, and no longer than there', async (t) => {
   const member = (id: number, email: string): GitLabMember => ({
     id,
     state: 'active',

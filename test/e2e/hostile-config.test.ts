@@ -134,7 +134,7 @@ before(async () => {
 });
 after(() => served.process.stop());
 
-test('no program that a repository names is run, whatever is asked', async () => {
+test('no program named by a repository runs, for any request', async () => {
   const repoName = (await search(served.url, 'plum')).files[0]?.repository;
   assert.ok(repoName !== undefined, served.process.stderr);
   const requested: string[] = [];
@@ -173,7 +173,7 @@ test('no program that a repository names is run, whatever is asked', async () =>
   assert.equal(existsSync(marker) ? readFileSync(marker, 'utf8') : '', '');
 });
 
-test('settings that git refuses are said to the caller, of this repository alone', async () => {
+test('settings that git refuses are reported to the caller, for this repository only', async () => {
   const repoName = (await search(served.url, 'plum')).files[0]?.repository ?? '';
   const commits = `${served.url}/api/commits?${new URLSearchParams({ repo: repoName }).toString()}`;
   assert.equal((await call(commits)).status, 200);

@@ -106,7 +106,7 @@ before(async () => {
 });
 after(() => served.process.stop());
 
-void test('all that can be read is served', async () => {
+void test('all readable files are served', async () => {
   assert.deepEqual(pathsOf(await search(served.url, 'plum')), [
     'back\\slash',
     'far.txt',
@@ -119,7 +119,7 @@ void test('all that can be read is served', async () => {
   assert.match(served.process.stderr, new RegExp(`${sources[3]}[^\\n]*: failed: `));
 });
 
-void test('names that lead out are in no answer', async () => {
+void test('names that lead out of the repository are in no answer', async () => {
   const repoName = nameOf(1);
   const body = JSON.stringify({ repoName, revisionName: 'main' });
   const files = await call(`${served.url}/api/files`, { method: 'POST', body });
@@ -140,7 +140,7 @@ void test('names that lead out are in no answer', async () => {
   assert.match(served.process.stderr, /file left out .*reason=outer_path/);
 });
 
-void test('dates beyond the calendar', async () => {
+void test('dates outside of the calendar', async () => {
   const repo = encodeURIComponent(nameOf(0));
   const refs = await get<{ shortName: string; committedAt: string }[]>(
     `${served.url}/api/refs?repo=${repo}`,
@@ -164,7 +164,7 @@ void test('dates beyond the calendar', async () => {
   assert.equal(far?.pushedAt, '2024-05-06T07:08:09.000Z');
 });
 
-void test('a build leaves no process behind', { skip: process.platform !== 'linux' }, async () => {
+void test('a build leaves no process', { skip: process.platform !== 'linux' }, async () => {
   const { pid } = served.process.child;
   // One that ended a moment ago is not taken away yet.
   await eventually(() => {
@@ -173,7 +173,7 @@ void test('a build leaves no process behind', { skip: process.platform !== 'linu
   });
 });
 
-void test('a work tree tells its default branch', async () => {
+void test('a work tree has its default branch', async () => {
   const daemon = await serve(temporaryFolder(), [good]);
   await jobsEnded(daemon, 1);
   const repos = await get<{ defaultBranch?: string }[]>(`${daemon.url}/api/repos`);

@@ -283,7 +283,7 @@ for (const kind of ['node', 'uws'] as const) {
       );
     });
 
-    test('bytes that are no HTTP end the connection, nothing else', async () => {
+    test('bytes that are not HTTP end only their connection', async () => {
       const start = fc.constantFrom(
         '',
         'GET ',
@@ -298,7 +298,7 @@ for (const kind of ['node', 'uws'] as const) {
       );
     });
 
-    test('the daemon goes on, and has met no fault of its own', async () => {
+    test('the daemon keeps running, without an internal error', async () => {
       const { status, body } = await post(served.url, { query: 'plum' }, WITH_KEY);
       assert.equal(status, 200);
       assert.deepEqual(

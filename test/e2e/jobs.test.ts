@@ -70,7 +70,7 @@ async function trigger(repoId: number): Promise<string> {
 before(() => start(true));
 after(() => served.process.stop());
 
-void test('status, jobs in pages, logs from an offset, and who may see them', async () => {
+void test('status, jobs in pages, logs from an offset, and their access', async () => {
   const jobId = await trigger(1);
   await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
   const status = await send<{ repositories: Record<string, unknown>[] }>(
@@ -126,7 +126,7 @@ void test('status, jobs in pages, logs from an offset, and who may see them', as
     assert.equal((await send(method, route, undefined, {})).status, 401);
 });
 
-void test('a job that a kill interrupts goes on, as that which was to follow it', async () => {
+void test('a job interrupted by a kill is resumed, as is the one queued after it', async () => {
   const fifo = path.join(repos[0]!, '.gitignore');
   execFileSync('mkfifo', [fifo]);
   const jobId = await trigger(1);
@@ -156,7 +156,7 @@ void test('a job that a kill interrupts goes on, as that which was to follow it'
   assert.match(first?.errorMessage ?? '', /^interrupted; replaced by a later job/);
 });
 
-void test('why a repo failed is known after a restart', async () => {
+void test('the reason of a failed repo is available after a restart', async () => {
   renameSync(repos[1]!, `${repos[1]!}.away`);
   const jobId = await trigger(2);
   const hasFailed = async (): Promise<boolean> => (await latestOf(2))?.errorMessage !== null;

@@ -55,7 +55,7 @@ function resultsOf(text: string): unknown {
   return { files, isSearchExhaustive };
 }
 
-void test('200 searches on 64 connections: each equal to its answer when alone, or 503', async () => {
+void test('200 searches on 64 connections: each equals its answer alone, or is 503', async () => {
   const queries = [
     'plum',
     'quick pear',
@@ -94,7 +94,7 @@ void test('200 searches on 64 connections: each equal to its answer when alone, 
   assert.ok(counts.answered >= 64, JSON.stringify(counts));
 });
 
-void test('clients that leave take nothing with them', async () => {
+void test('disconnecting clients leave nothing behind', async () => {
   for (let round = 0; round < 20; round++) {
     const abort = new AbortController();
     const answer = post(
@@ -112,7 +112,7 @@ void test('clients that leave take nothing with them', async () => {
   assert.doesNotMatch(served.process.stderr, /search thread died| status=500 /);
 });
 
-void test('a deadline that is over at once: 200, what there is, and the reason', async () => {
+void test('an immediate deadline: 200, partial results, and the reason', async () => {
   const configuration = readConfiguration({
     env: { TRAWL_LOG_LEVEL: 'error' },
     flags: { port: 0, dataDir: temporaryFolder() },

@@ -9,7 +9,7 @@ import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.
 const shardsOf = (dataDir: string): string[] =>
   shardNames(dataDir).filter((name) => name.endsWith('.shard'));
 
-void test('commits, packed refs, other branches and a default that goes', async () => {
+void test('commits, packed refs, other branches and a removed default branch', async () => {
   const others = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`o${i}.txt`, 'pear\n']));
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', ...others });
   git(repo, 'branch', 'side');
@@ -48,7 +48,7 @@ void test('commits, packed refs, other branches and a default that goes', async 
   assert.equal(stats['crashes'], 0);
 });
 
-void test('of files on disk, when something is committed', async () => {
+void test('files on disk, after a commit', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const served = await serveIndexed(temporaryFolder(), [repo]);
   writeFiles(repo, { 'b.txt': 'plum\n' });

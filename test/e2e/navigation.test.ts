@@ -73,7 +73,7 @@ async function locationsOf(kind: 'definitions' | 'references', body: object): Pr
   return locations.sort();
 }
 
-void test('definitions are symbols, references all words', async () => {
+void test('definitions come from symbols, references from all words', async () => {
   assert.deepEqual(await locationsOf('definitions', { symbolName: 'plum' }), [
     'plum.py:def plum(): pass',
     'src/plum.c:int plum(int stone)',
@@ -91,7 +91,7 @@ void test('definitions are symbols, references all words', async () => {
   assert.deepEqual(await locationsOf('definitions', { symbolName: 'pl.m' }), []);
 });
 
-void test('names that are no words are found as they are', async () => {
+void test('names that are not words are found literally', async () => {
   assert.deepEqual(await locationsOf('references', { symbolName: 'operator+' }), [
     'src/fruit.cpp:  Fruit operator+(const Fruit &other);',
   ]);
@@ -101,7 +101,7 @@ void test('names that are no words are found as they are', async () => {
   assert.deepEqual(await locationsOf('references', { symbolName: '\\b.*[' }), []);
 });
 
-void test('language, revision and repository narrow it', async () => {
+void test('language, revision and repository restrict the search', async () => {
   const ofWeb = { symbolName: 'plum', language: 'TypeScript' };
   assert.deepEqual(await locationsOf('definitions', ofWeb), [
     'web/new.js:function plum() { return 2; }',
@@ -129,7 +129,7 @@ void test('language, revision and repository narrow it', async () => {
   assert.equal((await locationsOf('definitions', { ...ofWeb, repoName })).length, 2);
 });
 
-void test('a place has its lines and its range', async () => {
+void test('a location has its lines and its range', async () => {
   const { body } = await send('definitions', { symbolName: 'plum_count' });
   assert.deepEqual(
     body.files.map(({ matches }) => matches),
@@ -153,7 +153,7 @@ void test('a place has its lines and its range', async () => {
   assert.ok(body.isSearchExhaustive);
 });
 
-void test('a place in a file stands for the name under it; its file comes first', async () => {
+void test('a position in a file stands for the name at it; its file comes first', async () => {
   const at = (path: string, line: number, column: number, more: object = {}) => ({
     position: { repo: repoName, path, line, column, ...more },
   });
@@ -210,7 +210,7 @@ void test('bad bodies are refused', async () => {
   assert.deepEqual([long.status, long.body.stats], [200, { matchCount: 0 }]);
 });
 
-void test('searches show symbols, definitions first', async () => {
+void test('searches report symbols, definitions first', async () => {
   const { files } = await search(served.url, 'sym:^plum$ lang:c', {
     isCaseSensitivityEnabled: true,
   });
@@ -247,7 +247,7 @@ async function valuesOf(...call: Parameters<typeof suggested>): Promise<string[]
   return (await suggested(...call)).map(({ value }) => value);
 }
 
-void test('suggestions: what a query may be completed by, best first', async () => {
+void test('suggestions: completions of a query, best first', async () => {
   assert.deepEqual(await suggested('file', 'PLUM.'), [
     { value: 'plum.py', description: repoName },
     { value: 'src/plum.c', description: repoName },
@@ -283,7 +283,7 @@ void test('suggestions: what a query may be completed by, best first', async () 
   assert.deepEqual(await valuesOf('context', ''), []);
 });
 
-void test('suggestions: what is asked wrongly is refused by name', async () => {
+void test('suggestions: a bad request is refused with its parameter', async () => {
   for (const [parameters, errorCode, message] of [
     ['kind=what&prefix=', 'INVALID_QUERY_PARAMS', /^kind: /],
     ['kind=repo', 'INVALID_QUERY_PARAMS', /^prefix: /],
@@ -301,7 +301,7 @@ void test('suggestions: what is asked wrongly is refused by name', async () => {
   }
 });
 
-void test('a filter narrows a search as its terms would in the query', async () => {
+void test('a filter restricts a search as its terms in the query would', async () => {
   for (const [query, filter] of [
     ['plum', 'lang:c'],
     ['plum or Pear', 'file:web'],

@@ -124,7 +124,7 @@ function transportOf(authProvider: OAuthClientProvider): StreamableHTTPClientTra
   return new StreamableHTTPClientTransport(new URL(`${served.url}/api/mcp`), { authProvider });
 }
 
-test('the official client signs in, searches, and goes on with new tokens', async () => {
+test('the official client signs in, searches, and refreshes its tokens', async () => {
   const credentialStore = new CredentialStore();
   await assert.rejects(connect(credentialStore), UnauthorizedError);
   assert.ok(credentialStore.requested !== undefined);
@@ -172,7 +172,7 @@ async function registered(): Promise<{ as: oauth.AuthorizationServer; client: oa
   return { as, client: await oauth.processDynamicClientRegistrationResponse(reply) };
 }
 
-test('a general client: discovery, registration, issuer of the answer, DPoP, refresh, revocation', async () => {
+test('a generic client: discovery, registration, issuer of the response, DPoP, refresh, revocation', async () => {
   const { as, client } = await registered();
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();

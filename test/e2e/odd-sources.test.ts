@@ -41,7 +41,7 @@ void test('an unpacked package whose .gitignore says /*', async () => {
   assert.deepEqual([result?.docCount, result?.warnings], [3, []]);
 });
 
-void test('what leaves most out is named, with the way out', async () => {
+void test('a rule that excludes most files is reported, with the remedy', async () => {
   const repo = temporaryFolder();
   git(repo, 'init', '-q');
   writeFiles(repo, { '.gitignore': '/*\n', 'a.c': '', 'b.c': '' });
@@ -76,7 +76,7 @@ void test('an empty folder, a repository without commits', async () => {
   ]);
 });
 
-void test('a missing source does not keep the others from being served', async () => {
+void test('a missing source does not prevent the others from being served', async () => {
   const good = makeRepo({ 'a.txt': 'plum\n' });
   const missing = path.join(temporaryFolder(), 'gone');
   const served = await serve(temporaryFolder(), [missing, good]);
@@ -98,7 +98,7 @@ void test('a missing source does not keep the others from being served', async (
   );
 });
 
-void test('a source that was missing at the start is served once it is there', async () => {
+void test('a source missing at the start is served once it exists', async () => {
   const good = makeRepo({ 'a.txt': 'plum\n' });
   const missing = path.join(temporaryFolder(), 'later');
   const served = await serve(temporaryFolder(), [missing, good], {
@@ -116,7 +116,7 @@ void test('a source that was missing at the start is served once it is there', a
   await served.process.stop();
 });
 
-void test('a source that comes later changes nothing of a known one', async () => {
+void test('a later source does not change existing ones', async () => {
   const dataDir = temporaryFolder();
   const secret = makeRepo({ 's.txt': 'plum\n' });
   const good = makeRepo({ 'a.txt': 'plum\n' });
@@ -134,7 +134,7 @@ void test('a source that comes later changes nothing of a known one', async () =
   assert.match(stdout, new RegExp(`${path.basename(secret)}[^\n]*restricted[^\n]*${secret}`));
 });
 
-void test('a source that is away for a while keeps its index', async () => {
+void test('a temporarily missing source keeps its index', async () => {
   const dataDir = temporaryFolder();
   const good = makeRepo({ 'a.txt': 'plum\n' });
   const away = makeRepo({ 'b.txt': 'plum\n' });
@@ -152,7 +152,7 @@ void test('a source that is away for a while keeps its index', async () => {
   await alone.process.stop();
 });
 
-void test('a source whose git has come to lead elsewhere is hidden, with what was found in it before', async () => {
+void test('a source whose git now leads elsewhere is hidden, with its former content', async () => {
   const dataDir = temporaryFolder();
   const good = makeRepo({ 'a.txt': 'plum\n' });
   const unrelated = makeRepo({ 'b.txt': 'plum\n' });

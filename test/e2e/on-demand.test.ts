@@ -19,7 +19,7 @@ function postTo(url: string, body: object): Promise<Response> {
   return call(url, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-void test('any revision is searched within the limits of the configuration', async () => {
+void test('any revision is searched within the configured limits', async () => {
   const repo = makeRepo({ 'a.c': 'int plum(void) { return 1; }\n' });
   const first = git(repo, 'rev-parse', 'HEAD');
   writeFiles(repo, { 'a.c': 'int pear(void) { return 2; }\n', 'b.c': 'int b;\n' });

@@ -277,7 +277,7 @@ async function searchStatus({ url }: Served, key: string): Promise<number> {
   return (await get(`${url}/api/repos`, { authorization: `Bearer ${key}` })).status;
 }
 
-void test('without a daemon: all commands, and a daemon that starts later knows what they did', async () => {
+void test('without a daemon: all commands work, and a later daemon has their results', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
   const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
@@ -297,7 +297,7 @@ void test('without a daemon: all commands, and a daemon that starts later knows 
   await served.process.stop();
 });
 
-void test('through a daemon: all commands, and they hold from the next request on', async () => {
+void test('with a daemon: all commands work, and apply from the next request on', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
   const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
@@ -327,7 +327,7 @@ void test('through a daemon: all commands, and they hold from the next request o
   assert.ok(printed.startsWith(`${served.url}/setup?token=`), printed);
 });
 
-void test("a daemon that was killed leaves a socket that is in nobody's way", async () => {
+void test('the socket left by a killed daemon blocks nothing', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const first = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
   await first.process.stop('SIGKILL');
@@ -338,7 +338,7 @@ void test("a daemon that was killed leaves a socket that is in nobody's way", as
   await second.process.stop();
 });
 
-void test('a job that failed is told to the operator and to owners, with its reason', async () => {
+void test('a failed job is reported to the operator and to owners, with its reason', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const [valid, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
   const owner = `svk_${'b2'.repeat(32)}`;
@@ -385,7 +385,7 @@ void test('a data directory with a long path: the socket is in a private folder 
   assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
 });
 
-void test('commands while the daemon starts and stops wait for it', async () => {
+void test('commands during start and shutdown of the daemon wait for it', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const env = { TRAWL_DATA_DIR: jobFacade.dataDir };
@@ -406,7 +406,7 @@ void test('commands while the daemon starts and stops wait for it', async () => 
   assert.equal((await jobFacade.rows(['user', 'list'])).length, 5);
 });
 
-void test('visibility and enforcement of sources that are given as arguments', async () => {
+void test('visibility and enforcement of sources given as arguments', async () => {
   const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const kept = async (): Promise<{ visibility?: string; enforcement?: string }> => {

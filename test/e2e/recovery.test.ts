@@ -123,7 +123,7 @@ async function indexedPlum(): Promise<IndexedPlum> {
 
 const MOMENTS = [/^reading /m, /^merging /m, / repo indexed /];
 
-void test('kill -9 during a build: the last published state stays searchable, no remains', async () => {
+void test('kill -9 during a build: the last published state stays searchable, without remains', async () => {
   const repo = makeRepo(manyFiles('oldword'));
   const dataDir = temporaryFolder();
   await index(dataDir, [repo]);
@@ -156,7 +156,7 @@ void test('kill -9 during a build: the last published state stays searchable, no
   assert.deepEqual(own.sort(), ['.gitignore', 'on-demand', 'secret', 'shards']);
 });
 
-void test('kill -9 of the first build ever, also while shard files are being written: the next start is a first start', async () => {
+void test('kill -9 during the very first build, also while shard files are written: the next start is a first start', async () => {
   const repo = makeRepo(manyFiles('plum'));
   for (const isMerging of [true, false]) {
     const dataDir = temporaryFolder();
@@ -169,7 +169,7 @@ void test('kill -9 of the first build ever, also while shard files are being wri
   }
 });
 
-void test('kill -9 while serving: nothing is lost, nothing is built again', async () => {
+void test('kill -9 while serving: nothing is lost or rebuilt', async () => {
   const { repo, dataDir, shard } = await indexedPlum();
   const before = statSync(shard);
   const first = await serveIndexed(dataDir, [repo]);
@@ -182,7 +182,7 @@ void test('kill -9 while serving: nothing is lost, nothing is built again', asyn
   await second.process.stop();
 });
 
-void test('a damaged shard at start: quarantined, said so, built again, then fine', async () => {
+void test('a damaged shard at start: quarantined, reported, rebuilt', async () => {
   const { dataDir, shard } = await indexedPlum();
   await index(dataDir, [makeRepo({ 'b.txt': 'pear\n' })]);
   damageTables(shard);
@@ -205,7 +205,7 @@ void test('a damaged shard at start: quarantined, said so, built again, then fin
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
-void test('a damaged shard whose source is gone: out of service, reported by everything', async () => {
+void test('a damaged shard whose source is missing: out of service, reported everywhere', async () => {
   const { repo, dataDir, shard } = await indexPlum();
   damageTables(shard);
   rmSync(repo, { recursive: true });
@@ -220,7 +220,7 @@ void test('a damaged shard whose source is gone: out of service, reported by eve
   await served.process.stop();
 });
 
-void test('a search of the command line never repairs: it only reads', async () => {
+void test('a search of the command line only reads and never repairs', async () => {
   const { dataDir, shard } = await indexedPlum();
   damageTables(shard);
   const damaged = readFileSync(shard);
@@ -240,7 +240,7 @@ void test('damaged content: verify names it, a search does not crash', async () 
   assert.equal((await served.process.stop()).code, 0);
 });
 
-void test('shard files that are gone or cut short are built again', async () => {
+void test('missing and truncated shard files are rebuilt', async () => {
   const dataDir = temporaryFolder();
   const repos = ['a', 'b', 'c'].map((name) => makeRepo({ [`${name}.txt`]: `plum ${name}\n` }));
   for (const repo of repos) await index(dataDir, [repo]);
@@ -256,7 +256,7 @@ void test('shard files that are gone or cut short are built again', async () => 
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
-void test('a damaged catalog: a search that only reads says so and what to do, a start makes it again', async () => {
+void test('a damaged catalog: a read-only search says so and what to do, a start recreates it', async () => {
   const { repo, dataDir } = await indexedPlum();
   truncateSync(path.join(dataDir, 'index.db'), 20);
   const { code, stderr } = await trawl(['search', 'plum', '--data-dir', dataDir]);

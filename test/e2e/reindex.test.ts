@@ -37,7 +37,7 @@ function manyFiles(word: string): Record<string, string> {
   );
 }
 
-void test('the daemon listens at once and answers from the old index until the new one is there', async () => {
+void test('the daemon listens at once and answers from the old index until the new one is ready', async () => {
   const repo = makeRepo(manyFiles('oldword'));
   const dataDir = temporaryFolder();
   await index(dataDir, [repo]);
@@ -62,7 +62,7 @@ void test('the daemon listens at once and answers from the old index until the n
   await second.process.stop();
 });
 
-void test('a second start opens the index: nothing is built, the answers are the same', async () => {
+void test('a second start reuses the index: no build, the same answers', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
   const dataDir = temporaryFolder();
   const first = await serveIndexed(dataDir, [repo]);
@@ -83,7 +83,7 @@ void test('a second start opens the index: nothing is built, the answers are the
   await second.process.stop();
 });
 
-void test('changed, new and removed files on disk are seen by the next start', async () => {
+void test('changed, new and removed files on disk are found after the next start', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', 'c.txt': 'same\n' });
   const dataDir = temporaryFolder();
   await index(dataDir, [repo]);
@@ -96,7 +96,7 @@ void test('changed, new and removed files on disk are seen by the next start', a
   await served.process.stop();
 });
 
-void test('mode commits: a new commit is indexed, a change on disk is not one', async () => {
+void test('mode commits: a new commit is indexed, a change on disk is not', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const flags = ['--data-dir', temporaryFolder(), '--mode', 'commits'];
   const indexAgain = async (...more: string[]): Promise<string> => {
@@ -115,7 +115,7 @@ void test('mode commits: a new commit is indexed, a change on disk is not one', 
   assert.match(stdout, /a\.txt:1:pear/);
 });
 
-void test('serving other sources than before: searches see just these; the others are kept', async () => {
+void test('other sources than before: searches see only these; the others are kept', async () => {
   const [one, two] = [makeRepo({ 'one.txt': 'plum\n' }), makeRepo({ 'two.txt': 'plum\n' })];
   const dataDir = temporaryFolder();
   await index(dataDir, [one, two]);
@@ -128,7 +128,7 @@ void test('serving other sources than before: searches see just these; the other
   await served.process.stop();
 });
 
-void test('a setting that only concerns searches makes nothing be built again', async () => {
+void test('a setting for searches only causes no rebuild', async () => {
   const { openInstance } = await import('../../daemon/app/instance.ts');
   const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
   const { createLog } = await import('../../daemon/base/log.ts');
@@ -159,7 +159,7 @@ void test('a setting that only concerns searches makes nothing be built again', 
   assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
 });
 
-void test('an index of another format is named, never searched, and built again by the next start', async () => {
+void test('an index of another format is named, never searched, and rebuilt by the next start', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const dataDir = temporaryFolder();
   await index(dataDir, [repo]);

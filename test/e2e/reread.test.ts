@@ -45,7 +45,7 @@ before(async () => {
   });
 });
 
-void test('settings of the file count from SIGHUP on, and nothing else changes', async () => {
+void test('reloadable settings apply at SIGHUP, and nothing else changes', async () => {
   const rangeCount = async (): Promise<number> =>
     (await post(shared.url, { query: 'plum' }, OWNER)).body.stats['actualMatchCount'];
   const statusOfGuest = async (): Promise<number> => (await get(`${shared.url}/api/repos`)).status;
@@ -92,7 +92,7 @@ function nulls(members: object): Record<string, null> {
   return Object.fromEntries(Object.keys(members).map((key) => [key, null]));
 }
 
-void test('level and form of the log follow the file, unless a flag says', async () => {
+void test('level and format of the log follow the file, unless a flag sets them', async () => {
   await reread({ settings: { logLevel: 'debug' } }, /read again .*logLevel/);
   await post(shared.url, { query: 'first' }, OWNER);
   await shared.process.until(/DEBUG .* body=.*first/);
@@ -114,7 +114,7 @@ void test('level and form of the log follow the file, unless a flag says', async
   assert.doesNotMatch(stderr, /DEBUG/);
 });
 
-void test('what the file changes is recorded: at the start, at SIGHUP, and while nothing ran; the same again is not', async () => {
+void test('changes of the file are audited: at the start, at SIGHUP, and after downtime; no change is not', async () => {
   const dataDir = temporaryFolder();
   const file = path.join(temporaryFolder(), 'trawl.json');
   const repo = makeRepo({ 'a.txt': 'plum\n' });
@@ -205,7 +205,7 @@ void test('what the file changes is recorded: at the start, at SIGHUP, and while
   await served.process.stop();
 });
 
-void test('what makes docs come out differently is indexed anew', async () => {
+void test('settings that change docs cause a rebuild', async () => {
   const found = async (): Promise<string[]> =>
     pathsOf((await post(shared.url, { query: 'plum' }, OWNER)).body);
   assert.deepEqual(await found(), ['a.txt', 'long.txt']);
@@ -214,7 +214,7 @@ void test('what makes docs come out differently is indexed anew', async () => {
   assert.deepEqual(await found(), ['a.txt']);
 });
 
-void test('a file that is refused changes nothing, and owners are told until it is right', async () => {
+void test('an invalid file changes nothing, and owners are warned until it is valid', async () => {
   await reread({ settings: { maxMatchCount: 2 } }, /read again/);
   const degraded = async (): Promise<unknown> =>
     (await get<{ degraded?: unknown }>(`${shared.url}/api/ready`, OWNER)).body.degraded;
@@ -230,7 +230,7 @@ void test('a file that is refused changes nothing, and owners are told until it 
   assert.equal((await shared.process.stop()).code, 0);
 });
 
-void test('without a file there is nothing to read, and the daemon goes on', async () => {
+void test('without a file there is nothing to reload, and the daemon continues', async () => {
   const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })]);
   served.process.child.kill('SIGHUP');
   await served.process.until(/no configuration file/);
@@ -238,7 +238,7 @@ void test('without a file there is nothing to read, and the daemon goes on', asy
   await served.process.stop();
 });
 
-void test('a log file that was moved away is made again at SIGHUP; at debug it says what is searched', async () => {
+void test('a rotated log file is recreated at SIGHUP; at debug it has the searches', async () => {
   const file = path.join(temporaryFolder(), 'trawl.log');
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const served = await serve(temporaryFolder(), [repo], {
@@ -263,7 +263,7 @@ void test('a log file that was moved away is made again at SIGHUP; at debug it s
   await served.process.stop();
 });
 
-void test('a file that is replaced is read by itself, again and again, and no request is dropped', async () => {
+void test('a replaced file is reloaded automatically, repeatedly, and no request is dropped', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const replace = (content: unknown): void => {
     writeFileSync(`${file}.new`, typeof content === 'string' ? content : JSON.stringify(content));
@@ -303,7 +303,7 @@ void test('a file that is replaced is read by itself, again and again, and no re
   assert.equal(stderr.match(/is refused/g)?.length, 2);
 });
 
-void test('a file that is refused is logged once, however often it is touched', async () => {
+void test('an invalid file is logged once, however often it is touched', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   writeFileSync(file, '{}');
   const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], {
@@ -365,7 +365,7 @@ async function assertSameAsUnknown(url: string, name: string): Promise<void> {
   assert.deepEqual(await answers(name), unknown);
 }
 
-void test('contexts of the file pick among what a caller sees, with the entitlement alone', async () => {
+void test('contexts select among visible repositories, with the entitlement only', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const contexts = {
     mine: { include: ['local/*'], exclude: ['local/c'], description: 'what is mine' },

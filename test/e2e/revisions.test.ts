@@ -22,7 +22,7 @@ function makeBare(): string {
   return `${bare}/repo.git`;
 }
 
-void test('options select branches and tags, and stay', async () => {
+void test('options select branches and tags, and are kept', async () => {
   const repo = makeBare();
   const dataDir = temporaryFolder();
   const flags = ['--data-dir', dataDir];
@@ -46,7 +46,7 @@ void test('options select branches and tags, and stay', async () => {
   assert.equal((await trawl(['search', '-l', ...flags, 'old rev:*'])).code, 1);
 });
 
-void test('verify tells of revision files', async () => {
+void test('verify checks revision files', async () => {
   const dataDir = temporaryFolder();
   const flags = ['--data-dir', dataDir];
   assert.equal((await trawl(['index', ...flags, '--tags', 'v1', makeBare()])).code, 0);
@@ -66,7 +66,7 @@ void test('verify tells of revision files', async () => {
   assert.match(line, /^damaged .*ENOENT/);
 });
 
-void test('globs that are none are refused with the reason', async () => {
+void test('invalid globs are refused with the reason', async () => {
   for (const [glob, reason] of [
     ['release/{1,2', /A } is missing/],
     ['v[0-9', /A \] is missing/],
@@ -80,7 +80,7 @@ void test('globs that are none are refused with the reason', async () => {
   }
 });
 
-void test('kill -9 while revisions change: the last published ones stay', async () => {
+void test('kill -9 while revisions change: the last published ones remain', async () => {
   const repo = makeBare();
   const dataDir = temporaryFolder();
   const index = ['index', '--data-dir', dataDir, '--branches', '**', repo];

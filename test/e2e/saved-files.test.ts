@@ -30,7 +30,7 @@ async function untilQuiet(served: Served): Promise<number> {
   }
 }
 
-void test('of a work tree: saved, deleted, renamed, in new folders, of another branch', async () => {
+void test('a work tree: saved, deleted, renamed files, new folders, another branch', async () => {
   const others = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`o${i}.txt`, 'pear\n']));
   const repo = makeRepo({
     'a.txt': 'plum\n',
@@ -79,7 +79,7 @@ void test('of a work tree: saved, deleted, renamed, in new folders, of another b
   assert.equal(stats['crashes'], 0);
 });
 
-void test('of a folder: a thousand files at once, and what changed while nobody watched', async () => {
+void test('a folder: a thousand files at once, and changes during downtime', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a.txt': 'plum\n' });
   const dataDir = temporaryFolder();
@@ -96,7 +96,7 @@ void test('of a folder: a thousand files at once, and what changed while nobody 
   await finderOf(again)('plum', ['b.txt']);
 });
 
-void test('what rules leave out costs nothing', async () => {
+void test('excluded files cause no work', async () => {
   const repo = makeRepo({ '.gitignore': 'out/\n*.log\n', 'a.txt': 'plum\n' });
   mkdirSync(path.join(repo, 'out'));
   const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--mode', 'worktree'] });

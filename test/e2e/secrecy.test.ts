@@ -138,7 +138,7 @@ const [A_PATH, B_PATH] = ['a', 'b'].map((name) => path.join(TEMPLATE.folder, nam
   string,
 ];
 
-void test('another mode, another order, another path: the same repo', () =>
+void test('another mode, order or path: the same repo', () =>
   inWorld(async (world, move) => {
     const same = async (
       sources: readonly string[],
@@ -153,7 +153,7 @@ void test('another mode, another order, another path: the same repo', () =>
     await same([A_PATH, moved]);
   }));
 
-void test('the catalog lost, sources given in another order', () =>
+void test('a lost catalog, with sources in another order', () =>
   inWorld(async (world) => {
     for (const name of ['index.db', 'index.db-wal', 'index.db-shm', 'shards'])
       rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
@@ -162,7 +162,7 @@ void test('the catalog lost, sources given in another order', () =>
     assert.deepEqual([guest, member], [[], [B]]);
   }));
 
-void test('a source that nobody knows is hidden until an owner says otherwise', () =>
+void test('an unknown source is hidden until an owner decides', () =>
   inWorld(async (world) => {
     const copy = path.join(temporaryFolder(), 'copy');
     cpSync(B_PATH, copy, { recursive: true });
@@ -215,7 +215,7 @@ async function checkRuleChange(world: World, served: Served): Promise<void> {
   assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
 }
 
-void test('what is said to a running daemon holds from the next request on, also of a repository that is not served', () =>
+void test('a command to a running daemon applies from the next request on, also for unserved repositories', () =>
   inWorld(async (world) => {
     const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
     await checkRuleChange(world, served);
@@ -243,7 +243,7 @@ void test('what is said to a running daemon holds from the next request on, also
     assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);
   }));
 
-void test('a repository that nothing serves is removed with its grants, by the daemon or without one; one that is served stays', () =>
+void test('an unserved repository is removed with its grants, with or without a daemon; a served one stays', () =>
   inWorld(async (world) => {
     const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
     const remove = (...names: string[]) =>
@@ -264,7 +264,7 @@ void test('a repository that nothing serves is removed with its grants, by the d
     assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
   }));
 
-void test('a repository that was made anew keeps its remote, and so its rules', () =>
+void test('a recreated repository keeps its remote, and so its rules', () =>
   inWorld(async (world) => {
     const made = makeRepo({ 'c.txt': 'plum\n' });
     git(made, 'remote', 'add', 'origin', 'https://host.example/acme/c.git');
@@ -284,7 +284,7 @@ void test('a repository that was made anew keeps its remote, and so its rules', 
     );
   }));
 
-void test('numbers of shards, which repositories share, are for owners, whether anything is hidden or not', () =>
+void test('shard numbers, which repositories share, are for owners, whether anything is hidden or not', () =>
   inWorld(async (world) => {
     const key = await ok(world.dataDir, [
       'key',

@@ -63,7 +63,7 @@ function filesBelow(folder: string): [string, Buffer][] {
     .map((file) => [file, readFileSync(file)]);
 }
 
-void test('no secret is anywhere but where it belongs', async () => {
+void test('secrets occur only where they belong', async () => {
   const folder = temporaryFolder();
   const dataDir = path.join(folder, 'data');
   const logFile = path.join(folder, 'log.txt');

@@ -62,7 +62,7 @@ async function send(
 const asNobody = { authorization: `Bearer svk_${'0'.repeat(64)}` };
 const asOwner = { authorization: `Bearer ${KEY}` };
 
-void test('both count together, exactly', { skip }, async () => {
+void test('both count together exactly', { skip }, async () => {
   const [first, second] = daemons as [Served, Served];
   const users = (await (await send(first, '/api/ee/users', asOwner)).json()) as { id: string }[];
   const path = `/api/ee/user?userId=${users[0]!.id}`;
@@ -84,7 +84,7 @@ void test('both count together, exactly', { skip }, async () => {
   await eventually(async () => (await send(first, '/api/repos', asOwner)).status === 200);
 });
 
-void test('a key that ends at one daemon ends at the other', { skip }, async () => {
+void test('a key revoked at one daemon is revoked at the other', { skip }, async () => {
   const [first, second] = daemons as [Served, Served];
   const login = await send(first, '/api/auth/login', {}, 'POST', {
     email: 'owner@example.com',
@@ -104,7 +104,7 @@ void test('a key that ends at one daemon ends at the other', { skip }, async () 
 });
 
 void test(
-  'the database restarts under load: the known are served, others refused while it is away, then all is as before',
+  'the database restarts under load: cached callers are served, others refused, then everything recovers',
   { skip },
   async () => {
     const statuses = new Set<number>();

@@ -65,11 +65,11 @@ const ALL: Skipped[] = [
   { path: 'large.txt', reason: 'too_large', bytes: (4 << 20) + 1 },
 ];
 
-void test('a file is not left out for its trigrams', async () => {
+void test('no file is excluded for its trigrams', async () => {
   assert.deepEqual(pathsOf(await search(served.url, 'plumtree')), ['src/many.txt']);
 });
 
-void test('UTF-16 with its mark is text; positions are of its UTF-8 form', async () => {
+void test('UTF-16 with a byte order mark is text; positions are those of its UTF-8 form', async () => {
   const { files } = await search(served.url, '"plums"', { whole: true });
   const [file, ...more] = files.filter(({ fileName }) => fileName.text === 'wide.txt');
   assert.equal(more.length, 0);
@@ -90,7 +90,7 @@ void test('UTF-16 with its mark is text; positions are of its UTF-8 form', async
     }
 });
 
-void test('a byte order mark of UTF-8 is no part of line 1; offsets count from the start of the file', async () => {
+void test('a UTF-8 byte order mark is not part of line 1; offsets count from the start of the file', async () => {
   const found = async (query: string) => {
     const { files } = await search(served.url, query, { whole: true, isRegexEnabled: true });
     return { chunks: files.flatMap(({ chunks }) => chunks), files };
@@ -122,7 +122,7 @@ void test('a byte order mark of UTF-8 is no part of line 1; offsets count from t
   assert.equal(symbolName, 'quince');
 });
 
-void test('the list of what is known by name only', async () => {
+void test('the list of files indexed by name only', async () => {
   assert.deepEqual((await skipped()).body, ALL);
   assert.deepEqual((await skipped('?reason=binary')).body, ALL.slice(0, 2));
   assert.deepEqual((await skipped('?reason=too_many_trigrams')).body, []);
@@ -142,7 +142,7 @@ void test('the list of what is known by name only', async () => {
   assert.deepEqual((await skipped('?page=9')).body, []);
 });
 
-void test('what is refused', async () => {
+void test('invalid requests', async () => {
   for (const [query, repoId, status] of [
     ['?reason=ugly', 1, 400],
     ['?perPage=101', 1, 400],
@@ -151,7 +151,7 @@ void test('what is refused', async () => {
     assert.equal((await skipped(query, repoId)).status, status);
 });
 
-void test('of several revisions the default one counts', async () => {
+void test('with several revisions the default one counts', async () => {
   const many = makeRepo({ 'gone.bin': '\0', 'kept.bin': '\0' });
   commitAll(many);
   writeFileSync(path.join(many, 'new.bin'), '\0\0');

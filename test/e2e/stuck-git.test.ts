@@ -41,7 +41,7 @@ function gitOf(repo: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-test('a git that waits for ever fails its job, and holds up no other', async () => {
+test('a hanging git fails its job, and blocks no other', async () => {
   const good = makeRepo({ 'good.txt': 'plum\n' });
   const config = path.join(temporaryFolder(), 'config.json');
   writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 2000 } }));
@@ -57,7 +57,7 @@ test('a git that waits for ever fails its job, and holds up no other', async () 
   await served.process.stop();
 });
 
-test('a daemon ends although a git does not, and takes it along', async () => {
+test('a daemon ends although a git hangs, and ends it too', async () => {
   const repo = stuckRepo();
   const served = await serve(temporaryFolder(), [repo]);
   let pid: number | undefined;
@@ -85,7 +85,7 @@ exec ${real} "$@"
   return { path: `${tools}:${process.env['PATH'] ?? ''}`, release: () => rmSync(brake) };
 }
 
-test('a source that takes long to look at holds up neither the daemon nor the others', async () => {
+test('a slow check of a source blocks neither the daemon nor the others', async () => {
   const dataDir = temporaryFolder();
   const [slow, good] = [makeRepo({ 'slow.txt': 'plum\n' }), makeRepo({ 'good.txt': 'plum\n' })];
   await index(dataDir, [good]);
@@ -99,7 +99,7 @@ test('a source that takes long to look at holds up neither the daemon nor the ot
   await served.process.stop();
 });
 
-test('it ends while a source is looked at', async () => {
+test('the daemon ends during a check of a source', async () => {
   const slow = makeRepo({ 'slow.txt': 'plum\n' });
   const options = { env: { PATH: slowGit(slow).path } };
   const served = await serve(temporaryFolder(), [slow], options);
@@ -145,7 +145,7 @@ function gitsOf(daemonPid: number, repo: string): number[] {
   });
 }
 
-test('a git that is stopped while it answers: an error at the deadline, nothing left, others answered', async () => {
+test('a stopped git: an error at the deadline, no remains, other requests are answered', async () => {
   const [bad, good] = [makeRepo({ 'bad.txt': 'plum\n' }), makeRepo({ 'good.txt': 'plum\n' })];
   for (const repo of [bad, good]) {
     writeFiles(repo, { 'more.txt': 'plum\n' });

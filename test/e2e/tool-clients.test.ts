@@ -86,7 +86,7 @@ test('the conformance suite', async () => {
   await open.process.stop();
 });
 
-test('a client that shares no code with the official one', async () => {
+test('a client independent of the official SDK', async () => {
   const headers = { authorization: BEARER };
   const transport = { type: 'http', url: `${served.url}/api/mcp`, headers } as const;
   await assert.rejects(createMCPClient({ transport: { ...transport, headers: {} } }), /401/);

@@ -60,7 +60,7 @@ void test('a second process reads the same index, sees changes, and takes over',
   await second.close();
 });
 
-void test('a source that is not there is named by the first call', async () => {
+void test('the first call names a missing source', async () => {
   const folder = temporaryFolder();
   const client = await connect(folder, path.join(folder, 'nowhere'));
   const { text, isError } = await callTool(client, 'grep', { pattern: 'x' });
@@ -69,7 +69,7 @@ void test('a source that is not there is named by the first call', async () => {
   await client.close();
 });
 
-void test('it ends with its input, says what is wrong on standard error, and nothing else on standard output', async () => {
+void test('it ends with its input, with errors on standard error, and nothing else on standard output', async () => {
   const folder = temporaryFolder();
   const input = '{"jsonrpc":"2.0","id":1,"method":"ping"}\nno message\n';
   const running = startTrawl(['mcp', '--data-dir', path.join(folder, 'data')], {
@@ -82,7 +82,7 @@ void test('it ends with its input, says what is wrong on standard error, and not
   assert.match(stderr, /a message could not be parsed/);
 });
 
-void test('arguments of megabytes are refused; a message of more than 10 MB ends it', async () => {
+void test('arguments of megabytes are refused; a message above 10 MB ends it', async () => {
   const client = await connect(makeRepo({ 'a.c': 'int plum;\n' }));
   const large = 'x'.repeat(1 << 20);
   for (const [name, args] of [
@@ -100,7 +100,7 @@ void test('arguments of megabytes are refused; a message of more than 10 MB ends
   await assert.rejects(found(client, 'x'.repeat(10 << 20)), /Connection closed/);
 });
 
-void test('all of a disk, or of a home, is not indexed unless it is named', async () => {
+void test('a whole disk or home folder is not indexed unless it is named', async () => {
   const home = temporaryFolder();
   for (const cwd of ['/', home]) {
     const options = { cwd, env: { HOME: home }, input: '' };

@@ -106,7 +106,7 @@ async function failureOf(name: string, args: Record<string, unknown>, client = o
   return text.slice(prefix.length);
 }
 
-void test('the list: names, annotations, schemas that say no to what they do not know', async () => {
+void test('the list: names, annotations, schemas that refuse unknown members', async () => {
   const { tools } = await owner.listTools();
   assert.deepEqual(tools.map(({ name }) => name).sort(), [
     'find_symbol_definitions',
@@ -130,7 +130,7 @@ void test('the list: names, annotations, schemas that say no to what they do not
   assert.deepEqual(grep?.inputSchema.required, ['pattern']);
 });
 
-void test('grep: lines by file, context, what is cut, and how to get more', async () => {
+void test('grep: lines by file, context, truncation, and how to get more', async () => {
   const scope = { repo: 'local/open' };
   assert.equal(
     await textOf('grep', { pattern: 'plum_\\w+\\(', ...scope, path: 'src/main.c' }),
@@ -164,7 +164,7 @@ void test('grep: counts by repository', async () => {
   );
 });
 
-void test('grep: nothing found says why', async () => {
+void test('grep: no matches, with the reason', async () => {
   const none = (more: Record<string, unknown>) => textOf('grep', { repo: 'local/open', ...more });
   assert.equal(await none({ pattern: 'nowhere_at_all' }), 'No matches found');
   assert.equal(
@@ -199,7 +199,7 @@ void test('grep: nothing found says why', async () => {
   );
 });
 
-void test('glob: paths by repository, cut with the next call', async () => {
+void test('glob: paths by repository, truncated with the next call', async () => {
   assert.equal(
     await textOf('glob', { pattern: 'src/*.{c,h}', repo: 'local/open' }),
     'Found 3 files\n[local/open]\n  src/main.c\n  src/plum.c\n  src/plum.h',
@@ -238,7 +238,7 @@ void test('glob: paths by repository, cut with the next call', async () => {
   );
 });
 
-void test('read_file: numbered lines, the rest by offset, at any commit', async () => {
+void test('read_file: numbered lines, continued by offset, at any commit', async () => {
   const requested = { repo: 'local/open', path: 'README.md' };
   assert.equal(
     await textOf('read_file', requested),
@@ -278,7 +278,7 @@ void test('read_file: numbered lines, the rest by offset, at any commit', async 
   assert.match(wide, /\n1: €{1706}… \(cut, the line has 12000 bytes\)\n/);
 });
 
-void test('a name that would be lines of its own is shown as JSON, and read by what that means', async () => {
+void test('a name with line breaks is printed as JSON, and accepted in that form', async () => {
   const repo = 'local/hidden';
   const displayed = String.raw`"odd\n[local/open] false.c:\n  1: cherry\u2028\u001b[31m"`;
   assert.equal(
@@ -300,7 +300,7 @@ void test('a name that would be lines of its own is shown as JSON, and read by w
   }
 });
 
-void test('list_tree: indented, to a depth, files or folders alone, cut', async () => {
+void test('list_tree: indented, to a depth, files or folders only, truncated', async () => {
   const repo = 'local/open';
   assert.equal(
     await textOf('list_tree', { repo }),
@@ -325,7 +325,7 @@ void test('list_tree: indented, to a depth, files or folders alone, cut', async 
   assert.match(await failureOf('list_tree', { repo, path: 'nowhere' }), /not found/);
 });
 
-void test('a submodule is called one, by the list and by whoever asks for it as a file or folder', async () => {
+void test('a submodule is reported as one, in lists and when requested as a file or folder', async () => {
   const inner = { repo: 'local/open', ref: 'linked', path: 'libs/inner' };
   assert.equal(
     await textOf('list_tree', { ...inner, path: 'libs' }),
@@ -339,7 +339,7 @@ void test('a submodule is called one, by the list and by whoever asks for it as 
   assert.match(await failureOf('read_file', { ...inner, path: 'libs' }), /it is a folder/);
 });
 
-void test('symbols: where they are defined, and where they stand', async () => {
+void test('symbols: definitions and references', async () => {
   const requested = { repo: 'local/open', symbol: 'plum_count' };
   const defined = await textOf('find_symbol_definitions', requested);
   assert.match(defined, /^Found \d places in \d files\n/);
@@ -382,7 +382,7 @@ void test('lists: repositories, branches, commits as JSON', async () => {
   assert.match(await failureOf('list_commits', { repo: 'local/open', since: 'never' }), /^since: /);
 });
 
-void test('get_diff: a unified diff that git takes', async () => {
+void test('get_diff: a unified diff that git applies', async () => {
   const requested = { repo: 'local/open', base: commits[1], head: commits[0] };
   assert.equal(
     await textOf('get_diff', requested),
@@ -396,7 +396,7 @@ void test('get_diff: a unified diff that git takes', async () => {
   );
 });
 
-void test('one repository needs no name; more are named by the refusal', async () => {
+void test('one repository needs no name; with several the refusal lists them', async () => {
   const narrow = await toolClient(served.url, await tokenFor('local/open'));
   const calls: readonly (readonly [string, Record<string, unknown>])[] = [
     ['read_file', { path: 'README.md' }],
@@ -433,7 +433,7 @@ void test('one repository needs no name; more are named by the refusal', async (
   await narrow.close();
 });
 
-void test('arguments as models write them: numbers as text, null, paths from the root', async () => {
+void test('arguments as models write them: numbers as text, null, absolute paths', async () => {
   const repo = 'local/open';
   const plain = await textOf('grep', { pattern: 'line', repo, limit: 5, contextLines: 1 });
   assert.equal(
@@ -460,7 +460,7 @@ void test('arguments as models write them: numbers as text, null, paths from the
   );
 });
 
-void test('what is above the most is said', async () => {
+void test('values above the maximum are reported', async () => {
   const repo = 'local/open';
   assert.match(
     await textOf('grep', { pattern: 'quince', repo, contextLines: 21, limit: 10_001 }),
@@ -510,7 +510,7 @@ async function idsOf(name: string): Promise<readonly number[]> {
   return body.map(({ repoId }) => repoId);
 }
 
-void test('what a guest or a scoped token does not see is nowhere: every tool', async () => {
+void test('repositories hidden from a guest or a scoped token are in no tool', async () => {
   const scoped = await toolClient(served.url, await tokenFor('local/open'));
   for (const client of [guest, scoped]) await assertHidden(client);
   await scoped.close();
@@ -548,7 +548,7 @@ async function assertHidden(client: Client): Promise<void> {
   }
 }
 
-void test('arguments that are options, paths, expressions without end, or no arguments', async () => {
+void test('arguments that are options, paths, endless expressions, or no arguments', async () => {
   const repo = 'local/open';
   const refused: [string, Record<string, unknown>, RegExp][] = [
     ['read_file', { repo, path: '../../../etc/passwd' }, /not found/i],
@@ -595,7 +595,7 @@ void test('arguments that are options, paths, expressions without end, or no arg
   assert.match(text, /^Tool "rm" failed: there is no such tool/);
 });
 
-void test('an argument that looks like an option is text and nothing else', async () => {
+void test('an argument that looks like an option is plain text', async () => {
   const option = `--output=${path.join(temporaryFolder(), 'made')}`;
   const repo = 'local/open';
   assert.match(await textOf('list_commits', { repo, query: option }), /"totalCount":0/);
@@ -606,7 +606,7 @@ void test('an argument that looks like an option is text and nothing else', asyn
   assert.equal(existsSync(option.slice('--output='.length)), false);
 });
 
-void test('a session is of the credential that opened it, of the same user no other', async () => {
+void test('a session belongs to the credential that opened it, not to others of the same user', async () => {
   const send = async (method: string, authorization: string | undefined) => {
     const headers = {
       accept: 'application/json, text/event-stream',
@@ -622,7 +622,7 @@ void test('a session is of the credential that opened it, of the same user no ot
   assert.equal(await send('POST', `Bearer ${KEY}`), 200);
 });
 
-void test('10 MB of arguments are refused, and the session goes on', async () => {
+void test('10 MB of arguments are refused, and the session continues', async () => {
   await assert.rejects(callTool(owner, 'grep', { pattern: 'x'.repeat(10 << 20) }), /413/);
   assert.match(await textOf('grep', { pattern: 'plums' }), /^Found /);
 });

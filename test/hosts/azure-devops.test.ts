@@ -149,7 +149,7 @@ async function start(t: TestContext, world: World, settings: Readonly<Record<str
   return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
 }
 
-test('azure devops: what is said of a repository', async (t) => {
+test('azure devops: fields of a repository', async (t) => {
   const one = {
     id: '5febef5a',
     path: 'acme/My Project/My Repo',
@@ -208,7 +208,7 @@ test('azure devops: organizations, projects, repositories, or everything', async
   }
 });
 
-test('azure devops: public is what the organization shows to all; what its members see is private', async (t) => {
+test('azure devops: public is what the organization shows to all; the rest is private', async (t) => {
   for (const [isOpen, visibilities] of [
     [true, ['public', 'private', 'private']],
     [false, ['internal', 'private', 'private']],
@@ -232,7 +232,7 @@ test('azure devops: a server with more collections than a page holds', async (t)
   assert.equal((await listAll(host)).repos.length, 105);
 });
 
-test('azure devops: a page to sign in means that the credential is not taken', async (t) => {
+test('azure devops: a sign-in page means that the credential was rejected', async (t) => {
   const elsewhere = await startServer(t, () => ({ body: '<html>Sign In</html>' }));
   for (const reported of [
     { status: 203, body: '<html>Sign In</html>' },
@@ -250,7 +250,7 @@ test('azure devops: a page to sign in means that the credential is not taken', a
   assert.deepEqual(elsewhere.requested, []);
 });
 
-test('azure devops: credential for git, and who the caller is', async (t) => {
+test('azure devops: credential for git, and the current user', async (t) => {
   const { host } = await start(t, WORLD, {});
   const credential = await host.gitCredential({ path: 'a/x/one', cloneUrl: 'x' }, SIGNAL);
   assert.equal(credential?.password.reveal(), TOKEN);

@@ -142,7 +142,7 @@ async function start(t: TestContext, world: World, settings: Readonly<Record<str
   return { server, ...(await openForTest(t, { type: 'bitbucket', url: server.url, ...settings })) };
 }
 
-test('bitbucket cloud: what is said of a repository', async (t) => {
+test('bitbucket cloud: fields of a repository', async (t) => {
   const fork = { uuid: '{a}', full_name: 'full/a', is_private: false, parent: { uuid: '{z}' } };
   const { host, server } = await start(t, { repositories: [fork] }, { token, repos: ['full/a'] });
   assert.equal(host.codeHostType, 'bitbucketCloud');
@@ -165,7 +165,7 @@ test('bitbucket cloud: what is said of a repository', async (t) => {
   ]);
 });
 
-test('bitbucket cloud: workspaces, projects, repositories, and all of the own workspaces', async (t) => {
+test('bitbucket cloud: workspaces, projects, repositories, and all own workspaces', async (t) => {
   const world = {
     workspaces: Array.from({ length: 120 }, (_, i) => `w${i}`),
     repositories: [
@@ -193,7 +193,7 @@ test('bitbucket cloud: workspaces, projects, repositories, and all of the own wo
   assert.deepEqual(visibilities, ['private', 'unknown']);
 });
 
-test('bitbucket cloud: own workspaces that cannot be listed are an issue, what is named is listed', async (t) => {
+test('bitbucket cloud: own workspaces that cannot be listed are an issue, named ones are listed', async (t) => {
   const server = await startServer(t, (requested) =>
     requested.path === '/2.0/user/workspaces'
       ? { status: 410, body: { type: 'error', error: { message: 'CHANGE-2770' } } }
@@ -222,7 +222,7 @@ test('bitbucket cloud: forks and globs are excluded', async (t) => {
   assert.deepEqual(pathsOf(await listAll(host)), ['full/b']);
 });
 
-test('bitbucket cloud: each kind of token goes with its name, to the API and to git', async (t) => {
+test('bitbucket cloud: each kind of token is sent with its name, to the API and to git', async (t) => {
   const basic = (user: string): string =>
     `Basic ${Buffer.from(`${user}:${TOKEN}`).toString('base64')}`;
   for (const [settings, authorization, gitUser] of [

@@ -120,7 +120,7 @@ async function start(t: TestContext, world: World, settings: Readonly<Record<str
   return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
 }
 
-test('bitbucket server: what is said of a repository, also of one of a user', async (t) => {
+test('bitbucket server: fields of a repository, also of a user repository', async (t) => {
   const world = {
     repositories: [
       { id: 5, path: 'PRJ/tool', public: true, archived: true, origin: { id: 1 } },
@@ -160,7 +160,7 @@ test('bitbucket server: what is said of a repository, also of one of a user', as
   );
 });
 
-test('bitbucket server: everything, archived too; what is excluded', async (t) => {
+test('bitbucket server: everything, archived too; exclusions', async (t) => {
   const world = {
     repositories: [
       { id: 1, path: 'A/a', archived: true },
@@ -181,7 +181,7 @@ test('bitbucket server: everything, archived too; what is excluded', async (t) =
   }
 });
 
-test('bitbucket server: what is public on a server that is closed to strangers is internal', async (t) => {
+test('bitbucket server: public repositories of a closed server are internal', async (t) => {
   const world = {
     repositories: [
       { id: 1, path: 'A/a', public: true },
@@ -197,7 +197,7 @@ test('bitbucket server: what is public on a server that is closed to strangers i
   assert.deepEqual(visibilitiesOf(await listAll(host)), ['internal', 'private']);
 });
 
-test('bitbucket server: a page that is filtered to nothing is not the last', async (t) => {
+test('bitbucket server: a page filtered to nothing is not the last', async (t) => {
   const server = await startServer(t, (requested) => {
     const from = Number(requested.query.get('start'));
     const page = { size: 0, limit: 1000, isLastPage: false, values: [], start: from };

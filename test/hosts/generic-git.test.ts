@@ -64,7 +64,7 @@ test('an address lists itself', async (t) => {
   }
 });
 
-test('what is no address of a repository is refused', async (t) => {
+test('an address that is not a repository is refused', async (t) => {
   for (const url of ['https://git.example.com', 'https://git.example.com/', 'file:///a/b'])
     await assert.rejects(open(t, { url }), (error) => error instanceof ConfigError);
 });
@@ -94,7 +94,7 @@ test('the credential: the name beside the token, that in the address, or any', a
   );
 });
 
-test('git is asked whether it is there, and lets in who knows the password', async (t) => {
+test('git checks that the repository exists, and the password is needed', async (t) => {
   const login = 'ann:secret-word';
   const server = await GitServer.start(t, { root: makeRepository(t), login });
   const messageOf = async (name: string, word: string): Promise<string> => {
@@ -119,7 +119,7 @@ test('git is asked whether it is there, and lets in who knows the password', asy
   );
 });
 
-test('a repository behind an own certificate is reached with the file that names it', async (t) => {
+test('a repository with a private certificate is reached with its file', async (t) => {
   const certificates = makeCertificates(t);
   const type = 'application/x-git-upload-pack-advertisement';
   const server = await startServer(

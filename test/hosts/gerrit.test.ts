@@ -84,7 +84,7 @@ const PROJECTS: readonly Project[] = [
   { name: 'with space/ö' },
 ];
 
-test('gerrit: what is said of a project, with credentials and without', async (t) => {
+test('gerrit: fields of a project, with credentials and without', async (t) => {
   const asAnn = await start(t, PROJECTS.slice(0, 1), credential);
   const base = {
     hostId: 'plugins/gitiles',
@@ -115,7 +115,7 @@ test('gerrit: what is said of a project, with credentials and without', async (t
   assert.equal(asNobody.server.requested[0]?.headers.authorization, undefined);
 });
 
-test('gerrit: which projects are wanted', async (t) => {
+test('gerrit: which projects are requested', async (t) => {
   const all = ['hidden', 'plugins/gitiles', 'plugins/old', 'secret', 'with space/ö'];
   for (const [settings, expected] of [
     [credential, all],
@@ -136,7 +136,7 @@ test('gerrit: which projects are wanted', async (t) => {
   assert.equal((await listAll(host)).repos[0]?.cloneUrl, `${server.url}/with%20space/%C3%B6`);
 });
 
-test('gerrit: an answer without its guard is none of Gerrit', async (t) => {
+test('gerrit: an answer without its prefix is not from Gerrit', async (t) => {
   const server = await startServer(t, () => ({ body: {} }));
   const { host } = await openForTest(t, { type: 'gerrit', url: server.url });
   const { issues } = await listAll(host);

@@ -110,7 +110,7 @@ test('a repository is described as Gitea does, with addresses of the connection'
   assert.equal(imageUrl, 'https://avatars.example/acme');
 });
 
-test('who sees a repository: itself, its owner and the server count', async (t) => {
+test('visibility depends on the repository, its owner and the server', async (t) => {
   const orgs = { acme: 101, limited: 102, closed: 103 };
   const state: Partial<GiteaState> = {
     orgs,
@@ -158,7 +158,7 @@ test('who sees a repository: itself, its owner and the server count', async (t) 
   ]);
 });
 
-test('where those who do not sign in have asked too often nobody knows what they see, and it is told once', async (t) => {
+test('when anonymous requests are rate limited visibility is unknown, and reported once', async (t) => {
   const slow = { status: 429, headers: { 'retry-after': '60' }, body: { message: 'slow down' } };
   const repositories = ['acme/one', 'other/two'].map((path, index) => ({ id: index + 1, path }));
   const state: Partial<GiteaState> = {
@@ -175,7 +175,7 @@ test('where those who do not sign in have asked too often nobody knows what they
   assert.equal(anonymous.length, 1);
 });
 
-test('all that a connection names is listed, once, without what it excludes', async (t) => {
+test('everything a connection names is listed, once, without its exclusions', async (t) => {
   const { host } = await open(
     t,
     {
@@ -222,7 +222,7 @@ for (const how of [
   });
 }
 
-test('a page with fewer repositories than the count says is no complete listing', async (t) => {
+test('a page with fewer repositories than the count is not a complete listing', async (t) => {
   for (const short of [1, 2, 3]) {
     const state = giteaState({ repositories: many('acme', 130) });
     const instead: GiteaState['instead'] = (requested) => {
@@ -241,7 +241,7 @@ test('a page with fewer repositories than the count says is no complete listing'
   }
 });
 
-test('without a token what is public is listed', async (t) => {
+test('without a token public repositories are listed', async (t) => {
   const repositories = [...many('acme', 2), { id: 9, path: 'acme/open' }];
   const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
   const { repos } = await listAll(host);
@@ -256,7 +256,7 @@ test('without a token what is public is listed', async (t) => {
   await assert.rejects(closed.host.probe(SIGNAL), /Only signed in user/);
 });
 
-test('a server below a folder is asked there', async (t) => {
+test('a server below a folder is requested there', async (t) => {
   const { host, server } = await open(t, {}, { orgs: ['acme'], ...SIGNED });
   await host.close();
   const below = { type: 'gitea', url: `${server.url}/git/`, orgs: ['acme'], ...SIGNED };

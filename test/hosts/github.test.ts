@@ -139,7 +139,7 @@ test('a repository is described as GitHub does, with addresses of the connection
   assert.equal(host.codeHostType, 'github');
 });
 
-test('all that a connection names is listed, once, without what it excludes', async (t) => {
+test('everything a connection names is listed, once, without its exclusions', async (t) => {
   const { host } = await open(
     t,
     {
@@ -171,7 +171,7 @@ test('all that a connection names is listed, once, without what it excludes', as
   ]);
 });
 
-test('a host that does not say which page is the last is read from the first on', async (t) => {
+test('a host without a last page link is read from the first page on', async (t) => {
   const repositories = many('acme', 250);
   const { host } = await open(t, { repositories, hasNoLastLink: true }, { orgs: ['acme'] });
   const { repos, issues } = await listAll(host);
@@ -183,7 +183,7 @@ test('a host that does not say which page is the last is read from the first on'
   }
 });
 
-test('what stays is listed, whatever comes and goes between two pages', async (t) => {
+test('unchanged repositories are listed, while others come and go between pages', async (t) => {
   const repositories = many('acme', 350);
   const { host, server } = await open(t, { repositories }, { orgs: ['acme'] });
   const gone = new Set<string>();
@@ -225,7 +225,7 @@ const BROKEN: Readonly<Record<string, { body: unknown; headers?: Record<string, 
 };
 
 for (const [name, reported] of Object.entries(BROKEN)) {
-  test(`an answer that is none is an issue: ${name}`, async (t) => {
+  test(`an invalid answer is an issue: ${name}`, async (t) => {
     const instead = ({ path }: { path: string }) =>
       path.includes('/orgs/') ? reported : undefined;
     const { host } = await open(t, { instead }, { orgs: ['acme'] });
@@ -235,7 +235,7 @@ for (const [name, reported] of Object.entries(BROKEN)) {
   });
 }
 
-test('a page in the middle that is empty is not believed', async (t) => {
+test('an empty page in the middle is not believed', async (t) => {
   const instead = ({ query }: { query: URLSearchParams }) =>
     query.get('page') === '2' ? { body: [] } : undefined;
   const { host } = await open(t, { repositories: many('acme', 350), instead }, { orgs: ['acme'] });
@@ -244,7 +244,7 @@ test('a page in the middle that is empty is not believed', async (t) => {
   assert.match(issues[0]?.message ?? '', /page 2 is empty/);
 });
 
-test('a repository that was renamed is found by its former name, with the id that it had', async (t) => {
+test('a renamed repository is found by its former name, with its id', async (t) => {
   const repositories = [{ id: 12, path: 'acme/new', formerPath: 'acme/old' }];
   const { host } = await open(t, { repositories }, { repos: ['acme/old'] });
   const { repos, issues } = await listAll(host);
@@ -258,7 +258,7 @@ test('a repository that was renamed is found by its former name, with the id tha
   await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
 });
 
-test('one repository is described as in a listing, by one request, whatever the connection excludes', async (t) => {
+test('one repository is described as in a listing, by one request, even if excluded', async (t) => {
   const repositories = [{ id: 12, path: 'acme/one', visibility: 'public' as const }];
   const settings = { orgs: ['acme'], exclude: { repos: ['acme/o*'] } };
   const { host, server } = await open(t, { repositories }, settings);
@@ -271,7 +271,7 @@ test('one repository is described as in a listing, by one request, whatever the 
   assert.equal(server.requested.length, count + 1);
 });
 
-test('a token that is revoked in the middle ends the listing; one that was exchanged on disk counts at once', async (t) => {
+test('a token revoked during a listing ends it; a replaced token file applies at once', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-token-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'token');
@@ -294,7 +294,7 @@ test('a token that is revoked in the middle ends the listing; one that was excha
   writeFileSync(file, 'another-token');
 });
 
-test('without a token what is public is listed, and nobody is asked for', async (t) => {
+test('without a token public repositories are listed, and no user is requested', async (t) => {
   const repositories = [
     ...many('acme', 2),
     { id: 3, path: 'acme/open', visibility: 'public' as const },
@@ -311,14 +311,14 @@ test('without a token what is public is listed, and nobody is asked for', async 
   assert.ok(server.requested.every(({ headers }) => headers.authorization === undefined));
 });
 
-test('a token of nobody in particular lists what is public of users', async (t) => {
+test('a token without a user lists public repositories of users', async (t) => {
   const tokens = new Map([['the-token', '']]);
   const repositories = [{ id: 3, path: 'ann/open', visibility: 'public' as const }];
   const { host } = await open(t, { repositories, tokens }, { users: ['ann'] });
   assert.deepEqual(paths((await listAll(host)).repos), ['ann/open']);
 });
 
-test('what is public on a server that is closed to those who do not sign in is for its members', async (t) => {
+test('public repositories of a closed server are for its members', async (t) => {
   const repositories = [{ id: 1, path: 'acme/open', visibility: 'public' as const }];
   const closed = refusal(401, 'Must authenticate to access this API.');
   const limited = refusal(403, 'API rate limit exceeded', {
@@ -339,7 +339,7 @@ test('what is public on a server that is closed to those who do not sign in is f
   }
 });
 
-test('a long pause that the host demands is shown while it lasts', async (t) => {
+test('a long pause demanded by the host is visible while it lasts', async (t) => {
   const [before, controller] = [Date.now(), new AbortController()];
   const long = () => refusal(429, 'wait', { 'retry-after': '600' });
   const other = await open(t, { repositories: [], instead: long }, { orgs: ['acme'] });
@@ -352,7 +352,7 @@ test('a long pause that the host demands is shown while it lasts', async (t) => 
   await assert.rejects(listing, /stopped/);
 });
 
-test('members: all who may read, by the ids of their accounts', async (t) => {
+test('members: all readers, by their account ids', async (t) => {
   const readers = Object.fromEntries(
     Array.from(
       { length: 230 },
@@ -428,7 +428,7 @@ const INSTALLED = {
   sleepy: { id: 13, repositories: [], suspended: true },
 };
 
-test('an app lists what each organization and user gave it, and what is public', async (t) => {
+test('an app lists the repositories of its installations, and public ones', async (t) => {
   const { host, server } = await openWithApp(t, appState(INSTALLED), {
     orgs: ['acme'],
     users: ['ann'],
@@ -450,7 +450,7 @@ test('an app lists what each organization and user gave it, and what is public',
   assert.equal(await credentialFor('other/open'), undefined);
 });
 
-test('who has not installed the app, or suspended it, is told; what is public is listed', async (t) => {
+test('a missing or suspended installation is reported; public repositories are listed', async (t) => {
   const { host } = await openWithApp(t, appState(INSTALLED), { orgs: ['other', 'sleepy', 'acme'] });
   const listed = await listAll(host);
   assert.deepEqual(paths(listed.repos), ['acme/given', 'acme/open', 'other/open']);
@@ -471,7 +471,7 @@ test('a connection with a token uses no app', async (t) => {
   assert.ok(server.requested.every(({ path }) => !path.includes('/app')));
 });
 
-test('an app is let in though the clock of the host is hours away', async (t) => {
+test('an app authenticates although the clock of the host is hours off', async (t) => {
   for (const hours of [-5, 5]) {
     const state = { ...appState(INSTALLED), clockAheadMs: hours * 3_600_000 };
     const { host } = await openWithApp(t, state, { orgs: ['acme'] });
@@ -479,7 +479,7 @@ test('an app is let in though the clock of the host is hours away', async (t) =>
   }
 });
 
-test('a key that is none, or of another app, is told without showing it', async (t) => {
+test('an invalid key, or one of another app, is reported without printing it', async (t) => {
   const other = generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();

@@ -87,7 +87,7 @@ async function start(
   return { server, ...(await openForTest(t, { type: 'gitlab', url: server.url, ...settings })) };
 }
 
-test('gitlab: what is said of a project', async (t) => {
+test('gitlab: fields of a project', async (t) => {
   const world = {
     ...WORLD,
     projects: [
@@ -126,7 +126,7 @@ test('gitlab: what is said of a project', async (t) => {
   assert.equal(host.codeHostType, 'gitlab');
 });
 
-test('gitlab: groups with their subgroups, users, projects; what two name is listed once', async (t) => {
+test('gitlab: groups with subgroups, users, projects; overlaps are listed once', async (t) => {
   const world = {
     ...WORLD,
     projects: [
@@ -152,7 +152,7 @@ test('gitlab: groups with their subgroups, users, projects; what two name is lis
   );
 });
 
-test('gitlab: the code is as private as the repository, not as the project', async (t) => {
+test('gitlab: code visibility follows the repository setting, not the project', async (t) => {
   const world = {
     ...WORLD,
     projects: [
@@ -176,7 +176,7 @@ test('gitlab: the code is as private as the repository, not as the project', asy
   );
 });
 
-test('gitlab: what is public on a server that is closed to strangers is internal', async (t) => {
+test('gitlab: public projects of a closed server are internal', async (t) => {
   const world = {
     ...WORLD,
     projects: [projectOf(1, 'full/open', { visibility: 'public' }), projectOf(2, 'full/own')],
@@ -192,7 +192,7 @@ test('gitlab: what is public on a server that is closed to strangers is internal
   assert.deepEqual([visibilitiesOf({ repos }), issues], [['internal', 'private'], []]);
 });
 
-test('gitlab: without a token what is listed is public, and no credential is sent', async (t) => {
+test('gitlab: without a token listed projects are public, and no credential is sent', async (t) => {
   const world = {
     ...WORLD,
     projects: [
@@ -219,7 +219,7 @@ const EXCLUDED: readonly [exclude: object, topics: readonly string[], left: read
   [{ projects: ['**/e'] }, ['go', 'rust*'], [2]],
 ];
 
-test('gitlab: what is excluded, and which topics are asked for', async (t) => {
+test('gitlab: exclusions, and requested topics', async (t) => {
   const world = {
     ...WORLD,
     projects: [
@@ -243,7 +243,7 @@ test('gitlab: what is excluded, and which topics are asked for', async (t) => {
   }
 });
 
-test('gitlab: what would list wrongly is refused with the next step', async (t) => {
+test('gitlab: a configuration that would list wrongly is refused with the next step', async (t) => {
   const world = { ...WORLD, projects: [] };
   const noToken = await start(t, world, { groups: ['full'], exclude: { forks: true } });
   await assert.rejects(listAll(noToken.host), /exclude\.forks.*give `token`/);
@@ -273,7 +273,7 @@ const MEMBERS = [
   ...Array.from({ length: 120 }, (_, i) => memberOf(100 + i, { access_level: 30 })),
 ];
 
-test('gitlab: members who read the code, all pages, addresses for administrators alone', async (t) => {
+test('gitlab: members who can read the code, all pages, e-mail addresses only for administrators', async (t) => {
   for (const isAdmin of [true, false]) {
     const world = { ...WORLD, projects: [], members: MEMBERS, isAdmin };
     const { host, server } = await start(t, world, { token, groups: ['full'] });
@@ -296,7 +296,7 @@ test('gitlab: members who read the code, all pages, addresses for administrators
   }
 });
 
-test('gitlab: members that cannot be read are an error, never fewer members', async (t) => {
+test('gitlab: unreadable members are an error, never fewer members', async (t) => {
   const server = await startServer(t, ({ query }) =>
     query.get('page') === '1'
       ? answerAsGitLab(

@@ -94,7 +94,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     assert.equal(host.nameHost, new URL(server.url).host);
   });
 
-  test(`${kind}: one repository is read as it is listed, by one request; one that is not there is not found`, async (t) => {
+  test(`${kind}: one repository is read as it is listed, by one request; a missing one is not found`, async (t) => {
     const { host, server } = await start(t, undefined, 3);
     const { repos } = await listAll(host);
     if (host.repository === undefined) return assert.equal(kind, 'gerrit', 'its names are its ids');
@@ -105,7 +105,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     await assert.rejects(host.repository(`${listed.path}-none`, SIGNAL), { code: 'NOT_FOUND' });
   });
 
-  test(`${kind}: a listing goes on behind any page, in another process`, async (t) => {
+  test(`${kind}: a listing resumes after any page, in another process`, async (t) => {
     const { host, server } = await start(t);
     const idsOf = (repos: readonly HostRepo[]) =>
       [...new Set(repos.map(({ hostId }) => hostId))].sort();
@@ -123,7 +123,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     assert.deepEqual(idsOf(before), all);
   });
 
-  test(`${kind}: where to go on that is not understood means the beginning`, async (t) => {
+  test(`${kind}: an invalid resume position restarts the listing`, async (t) => {
     const { host } = await start(t);
     const target = standIn.fullTarget;
     for (const from of [7, 'x', {}, { target: 'gone' }, { target, cursor: {} }])
@@ -132,7 +132,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
 
   const { callers, missing, answerOne } = standIn;
   if (answerOne !== undefined)
-    test(`${kind}: a repository that is renamed or moved keeps its id`, async (t) => {
+    test(`${kind}: a renamed or moved repository keeps its id`, async (t) => {
       let isMoved = false;
       const server = await startServer(t, (requested) => answerOne(requested, isMoved));
       const { host } = await openForTest(t, { ...standIn.settings, url: server.url });
@@ -143,7 +143,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
       assert.notEqual(after?.path, before?.path);
     });
   if (callers !== undefined)
-    test(`${kind}: git gets the token; the probe says who the caller is`, async (t) => {
+    test(`${kind}: git gets the token; the probe returns the current user`, async (t) => {
       const { host } = await start(t, undefined, 1);
       const credential = await host.gitCredential({ path: 'full/p0', cloneUrl: 'x' }, SIGNAL);
       assert.deepEqual([credential?.user, credential?.password.reveal()], [callers[0], TOKEN]);
@@ -165,7 +165,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
 function testIssues({ standIn, start, isFirst }: Suite): void {
   const { kind } = standIn;
 
-  test(`${kind}: a credential that is not taken ends the listing, with the next step`, async (t) => {
+  test(`${kind}: a rejected credential ends the listing, with the next step`, async (t) => {
     const { host } = await start(t, () => ({ status: 401, body: { message: 'bad' } }));
     await assert.rejects(listAll(host), (error) => {
       assert.ok(error instanceof HostError);
@@ -176,7 +176,7 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
     await assert.rejects(host.probe(SIGNAL), { code: 'NOT_AUTHENTICATED' });
   });
 
-  test(`${kind}: a token that is not there is named, and ends the listing`, async (t) => {
+  test(`${kind}: a missing token is named, and ends the listing`, async (t) => {
     const { host } = await openedHost(t, { ...standIn.settings, url: 'http://127.0.0.1:9' });
     await assert.rejects(listAll(host), { code: 'NO_SECRET', message: /TOKEN: no secret/ });
   });
@@ -186,7 +186,7 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
     [403, 'NOT_ALLOWED'],
     [500, 'HOST_UNAVAILABLE'],
   ] as const)
-    test(`${kind}: a target that answers ${status} is an issue, and the rest goes on`, async (t) => {
+    test(`${kind}: a target that answers ${status} is an issue, and the rest continues`, async (t) => {
       const said = { status, body: { message: 'said by the host' } };
       const { host } = await start(t, (requested) => (isFirst(requested) ? said : undefined));
       const listed = await listAll(host);
@@ -197,7 +197,7 @@ function testIssues({ standIn, start, isFirst }: Suite): void {
       assert.match(listed.issues[0]!.message, /127\.0\.0\.1:\d+.*said by the host/);
     });
 
-  test(`${kind}: half a JSON text, another shape and a page for people are issues, never repositories`, async (t) => {
+  test(`${kind}: truncated JSON, wrong shapes and web pages are issues, never repositories`, async (t) => {
     for (const body of [
       '[{"id": 1, "pa',
       '{"values": [{"slug": 7}]}',
@@ -293,7 +293,7 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
   const { kind } = standIn;
   const others = totalCount - manyCount;
 
-  test(`${kind}: as many requests as there are pages`, async (t) => {
+  test(`${kind}: one request for each page`, async (t) => {
     for (const [count, pages] of [
       [0, 1],
       [pageSize, 1],
@@ -307,7 +307,7 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
     }
   });
 
-  test(`${kind}: a page in the middle that fails is an issue; what came before it stays`, async (t) => {
+  test(`${kind}: a failing page in the middle is an issue; earlier pages stay`, async (t) => {
     const { host } = await start(t, (requested) =>
       standIn.skippedBy(requested) === pageSize ? { status: 500, body: 'oops' } : undefined,
     );
@@ -335,7 +335,7 @@ function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: n
 
   const elsewhere = standIn.pageElsewhere?.bind(standIn);
   if (elsewhere === undefined) return;
-  test(`${kind}: a next page at another host is not asked for`, async (t) => {
+  test(`${kind}: a next page at another host is not requested`, async (t) => {
     const other = await startServer(t, () => ({ body: [] }));
     const { host } = await start(t, (requested) =>
       standIn.skippedBy(requested) === 0 ? elsewhere(other.url) : undefined,

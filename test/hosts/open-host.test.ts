@@ -19,7 +19,7 @@ const OPENED: readonly (readonly [settings: Record<string, unknown>, codeHostTyp
   [{ type: 'git', url: `${url}name.git` }, 'genericGitHost'],
 ];
 
-test('each type of connection opens its kind of host, and asks nothing yet', async (t) => {
+test('each type of connection opens its kind of host, without a request', async (t) => {
   for (const [settings, codeHostType] of OPENED) {
     const { host } = await openedHost(t, settings);
     assert.equal(host.codeHostType, codeHostType);

@@ -45,7 +45,7 @@ const CASES: Readonly<Record<string, readonly [selection: Selection, kept: strin
   'a size at the bound stays': [{ exclude: { size: { min: 10 } } }, ALL],
 };
 
-test('what a connection keeps', () => {
+test('which repositories a connection keeps', () => {
   for (const [name, [selection, kept]] of Object.entries(CASES)) {
     const paths = REPOS.filter(selectionFilter(selection)).map((one) => one.path);
     assert.equal(paths.join(' '), kept, name);

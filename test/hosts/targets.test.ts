@@ -41,7 +41,7 @@ const idsOf = (pages: readonly ListingPage[]): string[] =>
 const codesOf = (pages: readonly ListingPage[]): string[] =>
   pages.flatMap(({ issues }) => issues.map(({ code, target }) => `${code} ${target}`));
 
-test('what two targets hold is listed once, what is left out never', async () => {
+test('repositories in two targets are listed once, excluded ones never', async () => {
   const half: Target = {
     name: 'c',
     readPage: async () => ({ listed: [{ hostId: '9', repo: undefined }] }),
@@ -55,7 +55,7 @@ test('what two targets hold is listed once, what is left out never', async () =>
   assert.equal(pages.at(-1)?.next, undefined);
 });
 
-test('a page names its target, and what another target has brought before', async () => {
+test('a page names its target, and repositories already listed by another target', async () => {
   const pages = await list([targetOf('a', [['1', '2'], []]), targetOf('b', [['2', '3']])]);
   assert.deepEqual(
     pages.map(({ target }) => [
@@ -71,7 +71,7 @@ test('a page names its target, and what another target has brought before', asyn
   );
 });
 
-test('that the host names no organization is a page of its own', async () => {
+test('a missing organization is a page of its own', async () => {
   const pages = await collect(
     listTargets({ targets: [], issues: [], foundCount: 0 }, undefined, SIGNAL),
   );
@@ -79,11 +79,11 @@ test('that the host names no organization is a page of its own', async () => {
   assert.deepEqual(pages, [{ repos: [], issues: [], target, next: undefined }]);
 });
 
-test('a connection without targets has one page, with nothing', async () => {
+test('a connection without targets has one empty page', async () => {
   assert.deepEqual(await list([]), [{ repos: [], issues: [], next: undefined }]);
 });
 
-test('what could not become a target is told first, once', async () => {
+test('invalid targets are reported first, once', async () => {
   const issue = { code: 'X', target: 'all', effect: 'DISCOVERY_INCOMPLETE', message: 'm' } as const;
   const targets = { targets: [targetOf('a', [['1']])], issues: [issue] };
   const pages = await collect(listTargets(targets, undefined, SIGNAL));
@@ -91,7 +91,7 @@ test('what could not become a target is told first, once', async () => {
   assert.deepEqual(idsOf(pages), ['1']);
 });
 
-test('a listing goes on at its target where others came and went before it', async () => {
+test('a listing resumes at its target where others were added and removed before it', async () => {
   const a = targetOf('a', [['1'], ['2'], ['3']]);
   const from = (await list([targetOf('x', [[]]), a]))[1]?.next;
   assert.deepEqual(from, { target: 'a', cursor: 1 });
@@ -114,12 +114,12 @@ test('a host that does not answer for three targets in a row is not asked for th
   assert.equal(codesOf(await list(refused)).length, 4);
 });
 
-test('what nobody but the operator can mend ends the listing', async () => {
+test('an error that only the operator can fix ends the listing', async () => {
   for (const code of ['NO_SECRET', 'NOT_AUTHENTICATED', 'CERTIFICATE_REFUSED'])
     await assert.rejects(list([failing('a', code), targetOf('b', [['1']])]), { code });
 });
 
-test('a single repository that is not there is gone, one that may hold some is not known', async () => {
+test('a missing single repository is gone; a missing owner is unknown', async () => {
   const one = { ...failing('repos: a/b', 'NOT_FOUND'), isRepo: true };
   const pages = await list([one, failing('projects: a/b', 'NOT_FOUND')]);
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('a single repository that is not there is gone, one that may hold some is n
   );
 });
 
-test('some empty pages in a row are skipped; a page that repeats others ends its target', async () => {
+test('some empty pages in a row are skipped; a repeated page ends its target', async () => {
   const pagesOf = (idle: number): string[][] => [
     ['1'],
     ...Array.from({ length: idle }, () => []),
@@ -147,7 +147,7 @@ test('some empty pages in a row are skipped; a page that repeats others ends its
   }
 });
 
-test('a path that leads out of its place is none', async () => {
+test('a path that leads out of its folder is invalid', async () => {
   const at = (name: string, repoPath: string): Target => ({
     name,
     readPage: async () => ({ listed: [{ hostId: '1', repo: { ...repoOf('1'), path: repoPath } }] }),
@@ -172,7 +172,7 @@ test('a path that leads out of its place is none', async () => {
   }
 });
 
-test('an error that is none of the host is thrown', async () => {
+test('an error not caused by the host is thrown', async () => {
   const broken: Target = { name: 'a', readPage: () => Promise.reject(new TypeError('ours')) };
   await assert.rejects(list([broken]), TypeError);
 });

@@ -51,7 +51,7 @@ function failsWith(code: string, ...words: RegExp[]) {
   };
 }
 
-test('what is asked arrives, and the answer comes back whole', async (t) => {
+test('the request arrives, and the answer comes back whole', async (t) => {
   const server = await startServer(t, () => ({
     status: 404,
     headers: { link: '<next>' },
@@ -75,7 +75,7 @@ test('what is asked arrives, and the answer comes back whole', async (t) => {
 });
 
 for (const status of [500, 502, 503, 504]) {
-  test(`${status} is asked again, three times`, async (t) => {
+  test(`${status} is retried three times`, async (t) => {
     const server = await startServer(
       t,
       inOrder({ status }, { status }, { status }, { body: 'here' }),
@@ -86,7 +86,7 @@ for (const status of [500, 502, 503, 504]) {
   });
 }
 
-test('a host that stays in trouble is told as it is after four requests', async (t) => {
+test('a failing host is reported after four requests', async (t) => {
   const server = await startServer(t, () => ({ status: 502, body: 'bad gateway' }));
   const response = await transportTo(t, server.url).fetch(server.url);
   assert.equal(response.status, 502);
@@ -94,14 +94,14 @@ test('a host that stays in trouble is told as it is after four requests', async 
 });
 
 for (const status of [400, 401, 403, 404, 422, 501]) {
-  test(`${status} is asked once`, async (t) => {
+  test(`${status} is not retried`, async (t) => {
     const server = await startServer(t, () => ({ status, body: { message: 'Bad credentials' } }));
     assert.equal((await transportTo(t, server.url).fetch(server.url)).status, status);
     assert.equal(server.requested.length, 1);
   });
 }
 
-test('an answer that breaks off, and a connection that does, are asked again', async (t) => {
+test('a broken answer or connection is retried', async (t) => {
   let count = 0;
   const whole = { repos: 'x'.repeat(100_000) };
   const server = await startServer(t, () => {
@@ -114,7 +114,7 @@ test('an answer that breaks off, and a connection that does, are asked again', a
   assert.equal(server.requested.length, 3);
 });
 
-test('nobody at the address: host, path, cause and next step, without the query', async (t) => {
+test('a refused connection: host, path, cause and next step, without the query', async (t) => {
   const server = await startServer(t, () => ({}));
   await server.close();
   const { log, lines } = recordingLog();
@@ -130,7 +130,7 @@ test('nobody at the address: host, path, cause and next step, without the query'
   assert.ok(!lines.join('').includes(TOKEN));
 });
 
-test('a host without an address is told by its name', async (t) => {
+test('a host without an address is reported by its name', async (t) => {
   const { fetch } = transportTo(t, 'http://no-such-host.invalid');
   await assert.rejects(
     fetch('http://no-such-host.invalid/x'),
@@ -138,7 +138,7 @@ test('a host without an address is told by its name', async (t) => {
   );
 });
 
-test('a host that says nothing, or not enough, is given up', async (t) => {
+test('a silent or too slow host is given up', async (t) => {
   const server = await startServer(t, () => 'silence');
   const limits = { ...QUICK, retries: 1, silenceMs: 50 };
   await assert.rejects(
@@ -155,7 +155,7 @@ test('a host that says nothing, or not enough, is given up', async (t) => {
   );
 });
 
-test('what git waits for is told of the connections that have the repository, and of no others', async (t) => {
+test('waiting for git is reported for the connections with the repository, and no others', async (t) => {
   const server = await startServer(t, () => 'silence');
   const limits = { ...QUICK, silenceMs: 60_000, noticeMs: 5 };
   const { fetch } = transportTo(t, server.url, { limits });
@@ -173,7 +173,7 @@ test('what git waits for is told of the connections that have the repository, an
   await fetching;
 });
 
-test('a host that says nothing is told of while it is waited for, and since when; one that answers is not', async (t) => {
+test('a silent host is reported while it is waited for, and since when; a responsive one is not', async (t) => {
   let isFrozen = true;
   const server = await startServer(t, () => (isFrozen ? 'silence' : { body: 'here' }));
   const { log, lines } = recordingLog();
@@ -212,7 +212,7 @@ test('a host that says nothing is told of while it is waited for, and since when
   assert.match(notice[0]!, new RegExp(`WARN.*${host}.*orgs/acme`, 'i'));
 });
 
-test('an answer above the bound is refused, also one that grows when it is uncompressed', async (t) => {
+test('an answer above the limit is refused, also when it grows by decompression', async (t) => {
   const { gzipSync } = await import('node:zlib');
   const bomb = gzipSync(Buffer.alloc(1_000_000));
   const headers = { 'content-encoding': 'gzip' };
@@ -227,13 +227,13 @@ test('an answer above the bound is refused, also one that grows when it is uncom
   assert.equal(server.requested.length, 2, 'asked once each');
 });
 
-test('a status that is none is refused', async (t) => {
+test('an invalid status is refused', async (t) => {
   const server = await startServer(t, () => ({ status: 999, body: 'x' }));
   const { fetch } = transportTo(t, server.url);
   await assert.rejects(fetch(server.url), failsWith('HOST_ANSWER_INVALID', /status 999/));
 });
 
-test('an aborted request ends with the reason of its signal: while it runs, waits or pauses', async (t) => {
+test('an aborted request ends with the reason of its signal: running, queued or paused', async (t) => {
   const reason = new Error('stopped');
   for (const answer of [
     'silence',
@@ -287,7 +287,7 @@ const LIMITED: Readonly<Record<string, () => StandInReply>> = {
 };
 
 for (const [name, limited] of Object.entries(LIMITED)) {
-  test(`a rate limit is waited for as the host says: ${name}`, async (t) => {
+  test(`a rate limit is waited for as the host demands: ${name}`, async (t) => {
     let count = 0;
     const server = await startServer(t, () => (count++ < 2 ? limited() : { body: 'here' }));
     const { log, lines } = recordingLog();
@@ -298,7 +298,7 @@ for (const [name, limited] of Object.entries(LIMITED)) {
   });
 }
 
-test('words of a secondary limit without a time count as a minute', async (t) => {
+test('a secondary limit without a time counts as a minute', async (t) => {
   const message = 'You have exceeded a secondary rate limit. Please wait a few minutes.';
   const server = await startServer(t, () => ({ status: 403, body: { message } }));
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
@@ -310,7 +310,7 @@ test('words of a secondary limit without a time count as a minute', async (t) =>
   });
 });
 
-test('a host that asks for more time than there is is not waited for, and not asked again meanwhile', async (t) => {
+test('a host that demands too long a pause is not waited for, and not asked again during it', async (t) => {
   for (const retryAfter of ['86400', '1e999', '999999999999999999999', 'soon']) {
     const server = await startServer(t, () => ({
       status: 429,
@@ -330,7 +330,7 @@ test('a host that limits for ever is given up', async (t) => {
   assert.ok(server.requested.length > 2);
 });
 
-test('the last request that a limit allows counts, and the next one waits before it is sent', async (t) => {
+test('the last request of a limit counts, and the next one waits before it is sent', async (t) => {
   const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS() + 3_600) };
   const server = await startServer(t, () => ({ body: 'here', headers }));
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
@@ -339,7 +339,7 @@ test('the last request that a limit allows counts, and the next one waits before
   assert.equal(server.requested.length, 1);
 });
 
-test('one that was told to wait holds up those that wait for their turn', async (t) => {
+test('a paused request delays those queued behind it', async (t) => {
   const server = await startServer(t, () => ({ status: 429, headers: { 'retry-after': '3600' } }));
   const { fetch } = transportTo(t, server.url, { limits: { ...QUICK, waitMs: 1_000 } });
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => fetch(server.url)));
@@ -347,7 +347,7 @@ test('one that was told to wait holds up those that wait for their turn', async 
   assert.ok(server.requested.length <= 8, String(server.requested.length));
 });
 
-test('no more than eight requests at a time, all connections to a host together', async (t) => {
+test('at most eight requests at a time to a host, over all connections', async (t) => {
   let running = 0;
   let most = 0;
   const together = deferred();
@@ -383,7 +383,7 @@ test('a redirect within the host is followed with credentials, five at most', as
   );
 });
 
-test('no other host gets a request: of another name, port, address of a private network, or with a credential in it', async (t) => {
+test('no other host gets a request: another name, port, private address, or an address with a credential', async (t) => {
   const other = await startServer(t, () => ({ body: 'secrets of the cloud' }));
   const port = new URL(other.url).port;
   let target = '';
@@ -415,7 +415,7 @@ test('no other host gets a request: of another name, port, address of a private 
   assert.deepEqual(other.requested, []);
 });
 
-test('a host that has moved from http to https is followed, one that leaves https is not', async (t) => {
+test('a redirect from http to https is followed, one from https to http is not', async (t) => {
   const certificates = makeCertificates(t);
   const secure = await startServer(t, () => ({ body: 'here' }), certificates);
   const plain = await startServer(t, () => ({
@@ -438,7 +438,7 @@ test('a host that has moved from http to https is followed, one that leaves http
   assert.equal(plain.requested.length, 1);
 });
 
-test('certificates of an own authority count where they are named, and are asked for once where they are not', async (t) => {
+test('certificates of a private authority are trusted where configured, and requested once where missing', async (t) => {
   const certificates = makeCertificates(t);
   const server = await startServer(t, () => ({ body: 'here' }), certificates);
   const { caFile } = certificates;
@@ -458,7 +458,7 @@ test('certificates of an own authority count where they are named, and are asked
   assert.equal(server.requested.length, 2);
 });
 
-test('a file of certificates that is exchanged counts from the next request on', async (t) => {
+test('a replaced certificate file applies from the next request on', async (t) => {
   const certificates = makeCertificates(t);
   const server = await startServer(t, () => ({ body: 'here' }), certificates);
   const file = path.join(path.dirname(certificates.caFile), 'named.pem');
@@ -475,7 +475,7 @@ test('a file of certificates that is exchanged counts from the next request on',
   await assert.rejects(fetch(server.url), (error) => error instanceof ConfigError);
 });
 
-test('a file of certificates that is missing or none is refused when the transport is opened', (t) => {
+test('a missing or invalid certificate file is refused when the transport is opened', (t) => {
   const { caFile } = makeCertificates(t);
   const none = path.join(path.dirname(caFile), 'none.pem');
   for (const file of [`${caFile}.missing`, none]) {
@@ -487,7 +487,7 @@ test('a file of certificates that is missing or none is refused when the transpo
   }
 });
 
-test('a proxy is used for what its variable names, with its credential, and not for what NO_PROXY names', async (t) => {
+test('a proxy is used for the addresses of its variable, with its credential, and not for NO_PROXY', async (t) => {
   const certificates = makeCertificates(t);
   const { caFile } = certificates;
   const secure = await startServer(t, () => ({ body: 'secure' }), certificates);
@@ -521,7 +521,7 @@ test('a proxy is used for what its variable names, with its credential, and not 
     assert.ok(requested.every(({ headers }) => headers['proxy-authorization'] === undefined));
 });
 
-test('a proxy that is away or of no use is told, without its password', async (t) => {
+test('an unavailable or useless proxy is reported, without its password', async (t) => {
   const away = await startServer(t, () => ({}));
   await away.close();
   const env = { HTTPS_PROXY: away.url.replace('//', '//name:pass-word@') };

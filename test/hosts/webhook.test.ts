@@ -124,7 +124,7 @@ test('GitHub: a push, as JSON and in a form', () => {
   assert.deepEqual(pushedIn(read(headers, form)), GITHUB_PUSH);
 });
 
-test('GitHub, Gitea and Forgejo: a branch or tag that is created or deleted is a push, other events are not', () => {
+test('GitHub, Gitea and Forgejo: creating or deleting a branch or tag is a push, other events are not', () => {
   const proof = { 'x-hub-signature-256': `sha256=${hmac(github)}` };
   for (const name of ['x-github-event', 'x-gitea-event', 'x-forgejo-event'])
     for (const event of ['create', 'delete', 'repository', 'issues']) {
@@ -134,7 +134,7 @@ test('GitHub, Gitea and Forgejo: a branch or tag that is created or deleted is a
     }
 });
 
-test('Gitea and Forgejo: a push, which they also call as GitHub would', () => {
+test('Gitea and Forgejo: a push, also under the headers of GitHub', () => {
   const own = {
     codeHostType: 'gitea',
     hosts: ['localhost:3000'],
@@ -168,7 +168,7 @@ test('GitLab: pushes of branches and tags, of a project and of a whole server', 
   assert.equal(read(other, gitlab('project_create'))?.change?.isPush, false);
 });
 
-test('Bitbucket: a push in the cloud, and one on a server, which may not say where it is', () => {
+test('Bitbucket: a push in the cloud, and one on a server, possibly without an address', () => {
   const read1 = (event: string, body: string): Webhook | undefined =>
     read({ 'x-event-key': event, 'x-hub-signature': `sha256=${hmac(body)}` }, body);
   assert.deepEqual(pushedIn(read1('repo:push', bitbucketCloud)), {
@@ -191,7 +191,7 @@ test('Bitbucket: a push in the cloud, and one on a server, which may not say whe
   });
 });
 
-test('other events, and what has no form, are proven and tell of nothing', () => {
+test('other and malformed events are verified and change nothing', () => {
   for (const [event, body] of [
     ['ping', '{"zen": ""}'],
     ['push', '{"repository": {"id": 1'],
@@ -208,7 +208,7 @@ test('other events, and what has no form, are proven and tell of nothing', () =>
   assert.deepEqual(read(nameless, github), { event: '' });
 });
 
-test('whoever says that not everybody may see a repository says so of any event', () => {
+test('any event can report that a repository is not public', () => {
   const visibilityOf = (
     headers: Record<string, string>,
     payload: string,
@@ -267,12 +267,12 @@ const WRONG: Readonly<Record<string, Record<string, string>>> = {
 };
 
 for (const [name, headers] of Object.entries(WRONG)) {
-  test(`no proof: ${name}`, () => {
+  test(`no valid signature: ${name}`, () => {
     assert.equal(read({ 'x-github-event': 'push', ...headers }, github), undefined);
   });
 }
 
-test('without a secret nothing is proven', () => {
+test('without a secret nothing is verified', () => {
   const headers = { 'x-github-event': 'push' };
   for (const proof of [
     { 'x-hub-signature-256': `sha256=${hmac(github, '')}` },
@@ -283,7 +283,7 @@ test('without a secret nothing is proven', () => {
   }
 });
 
-test('property: a delivery that was changed in one bit proves nothing, and none throws', () => {
+test('property: a delivery changed in one bit is not verified, and none throws', () => {
   fc.assert(
     fc.property(fc.nat({ max: 8 * github.length - 1 }), (at) => {
       const body = Buffer.from(github);

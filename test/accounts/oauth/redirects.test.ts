@@ -19,7 +19,7 @@ function mayBeRegistered(uri: string): boolean {
   }
 }
 
-test('what may be registered', () => {
+test('which redirect addresses may be registered', () => {
   for (const uri of [
     'https://client.example/callback',
     'https://client.example:8443/a/b?c=d',
@@ -74,7 +74,7 @@ test('what may be registered', () => {
     assert.ok(!mayBeRegistered(uri), uri);
 });
 
-test('an address is registered if it is the same text; on loopback with any port', () => {
+test('a redirect address must be identical; on loopback the port may differ', () => {
   const registered = [
     'https://client.example/callback',
     'http://127.0.0.1/cb',
@@ -122,14 +122,14 @@ test('an address is registered if it is the same text; on loopback with any port
   assert.ok(!isRegistered([old], old));
 });
 
-test('people are shown the host that a browser goes to', () => {
+test('the consent page shows the host that a browser goes to', () => {
   assert.equal(redirectHost('https://client.example:8443/a'), 'client.example:8443');
   assert.equal(redirectHost('http://127.0.0.1:33418/cb'), '127.0.0.1:33418');
   assert.equal(redirectHost('https://client.example/?x=https://good.example'), 'client.example');
   assert.equal(redirectHost('cursor://anysphere.cursor-mcp/x'), 'cursor:');
 });
 
-test('an answer is put behind the address as it stands', () => {
+test('response parameters are appended to the address unchanged', () => {
   const answer = { code: 'a b&c', state: '=' };
   assert.equal(
     redirectTo('https://c.example/x', answer),

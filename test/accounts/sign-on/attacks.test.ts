@@ -36,7 +36,7 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 
 // The way there and back.
 
-test('login CSRF: a callback in a browser that began nothing', async () => {
+test('login CSRF: a callback in a browser that started nothing', async () => {
   const { world, issuer } = await start();
   const { address } = await beginAt(world, issuer);
   assert.equal(outcomeOf(await comeBack(world, { address, cookie: '' })), 'stale');
@@ -52,7 +52,7 @@ test('login CSRF: a callback with the state of another sign-on', async () => {
   assert.equal(issuer.forms.length, 0);
 });
 
-test('a callback that comes a second time, or twice at once, is good once', async () => {
+test('a repeated callback, or two at once, succeeds once', async () => {
   const { world, issuer } = await start();
   const first = await beginAt(world, issuer);
   assert.equal(outcomeOf(await comeBack(world, first)), 'signed in');
@@ -63,7 +63,7 @@ test('a callback that comes a second time, or twice at once, is good once', asyn
   assert.deepEqual(both.map(outcomeOf).sort(), ['signed in', 'stale']);
 });
 
-test('a code that was used before, at a real issuer', async () => {
+test('an authorization code that was used before, at a real issuer', async () => {
   const issuer = await startIssuer();
   const world = await startSignOn({ acme: providerAt(issuer.url) });
   issuer.serve([`${world.server.url}/api/auth/oidc/acme/callback`]);
@@ -86,7 +86,7 @@ test('a sign-on that took more than ten minutes', async () => {
   assert.equal(outcomeOf(await comeBack(world, started)), 'stale');
 });
 
-test('a cookie that somebody made', async () => {
+test('a forged cookie', async () => {
   const { world, issuer } = await start();
   const { address, cookie } = await beginAt(world, issuer);
   const changed = cookie.at(-9) === 'A' ? 'B' : 'A';
@@ -98,7 +98,7 @@ test('a cookie that somebody made', async () => {
     assert.equal(outcomeOf(await comeBack(world, { address, cookie: one })), 'stale', one);
 });
 
-test('mix-up: the answer says that it is of another issuer', async () => {
+test('mix-up: the response names another issuer', async () => {
   const { world, issuer } = await start();
   const started = await beginAt(world, issuer);
   const reply = await comeBack(world, started, { iss: 'https://evil.example' });
@@ -106,7 +106,7 @@ test('mix-up: the answer says that it is of another issuer', async () => {
   assert.equal(issuer.forms.length, 0);
 });
 
-test('mix-up: an issuer that names itself leaves that out', async () => {
+test('mix-up: an issuer that announces `iss` omits it', async () => {
   const { world, issuer } = await start();
   issuer.metadata = { authorization_response_iss_parameter_supported: true };
   const started = await beginAt(world, issuer);
@@ -116,7 +116,7 @@ test('mix-up: an issuer that names itself leaves that out', async () => {
   assert.equal(outcomeOf(await comeBack(world, again, { iss: issuer.url })), 'signed in');
 });
 
-test('mix-up: a sign-on with one provider comes back as one with another', async () => {
+test('mix-up: a sign-on with one provider returns as one with another', async () => {
   const issuer = await startFalseIssuer();
   const other = await startFalseIssuer();
   const world = await startSignOn({ test: providerAt(issuer.url), two: providerAt(other.url) });
@@ -126,7 +126,7 @@ test('mix-up: a sign-on with one provider comes back as one with another', async
   assert.equal(other.forms.length, 0);
 });
 
-test('PKCE: the verifier goes to the issuer, and to nobody before', async () => {
+test('PKCE: the verifier is sent to the issuer, and nowhere before', async () => {
   const { world, issuer } = await start();
   const started = await beginAt(world, issuer);
   await comeBack(world, started);
@@ -138,7 +138,7 @@ test('PKCE: the verifier goes to the issuer, and to nobody before', async () => 
   assert.equal(outcomeOf(await comeBack(world, other)), 'stale');
 });
 
-test('open redirect: only paths of ours are gone on to', async () => {
+test('open redirect: only own paths are followed', async () => {
   const { world, issuer } = await start();
   const home = world.server.url;
   const goesTo = async (target: string): Promise<unknown> => {
@@ -166,7 +166,7 @@ test('open redirect: only paths of ours are gone on to', async () => {
   assert.ok(cookie.length <= 4096, String(cookie.length));
 });
 
-test('open redirect: nothing of an answer says where to go on', async () => {
+test('open redirect: nothing in a response sets the target', async () => {
   const { world, issuer } = await start();
   const started = await beginAt(world, issuer);
   const reply = await comeBack(world, started, { return: 'https://evil.example/' });
@@ -175,7 +175,7 @@ test('open redirect: nothing of an answer says where to go on', async () => {
   assert.equal(refused.headers.location, `${world.server.url}/login?failed=stale`);
 });
 
-test('session fixation: a session that was planted is not taken over', async () => {
+test('session fixation: a planted session is not adopted', async () => {
   const { world, issuer } = await start();
   const planted = `trawl_session=${randomBytes(32).toString('hex')}`;
   const started = await beginAt(world, issuer);
@@ -186,7 +186,7 @@ test('session fixation: a session that was planted is not taken over', async () 
   assert.equal((await world.send('GET', '/api/user/usage', planted)).status, 401);
 });
 
-test('cookies of an instance with https and a path are for it alone', async () => {
+test('cookies of an instance with https and a path are limited to it', async () => {
   const issuer = await startFalseIssuer();
   const env = { TRAWL_BASE_URL: 'https://code.example/search' };
   const world = await startSignOn({ test: providerAt(issuer.url) }, { env });
@@ -207,7 +207,7 @@ test('cookies of an instance with https and a path are for it alone', async () =
 
 // The id token.
 
-test('tokens that are signed otherwise: not, with the published key as a secret, with another key', async () => {
+test('tokens with a wrong signature: none, HMAC with the published key, another key', async () => {
   const { world, issuer } = await start();
   const other = await startFalseIssuer();
   const tokens: [string, (claims: Claims) => Promise<string>][] = [
@@ -228,7 +228,7 @@ test('tokens that are signed otherwise: not, with the published key as a secret,
   }
 });
 
-test('the same, where the issuer says that it signs so', async () => {
+test('the same, with metadata that announces these algorithms', async () => {
   const { world, issuer } = await start();
   issuer.metadata = { id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'] };
   issuer.idToken = (claims) => issuer.signByPublicKey(claims);
@@ -237,7 +237,7 @@ test('the same, where the issuer says that it signs so', async () => {
   assert.equal(await signOnAt(world, issuer), 'invalid');
 });
 
-test('claims: another client, issuer or nonce, a wrong time, an address that is not verified', async () => {
+test('claims: wrong client, issuer, nonce or time, an unverified address', async () => {
   const { world, issuer } = await start();
   const CLAIMS: [Claims, string][] = [
     [{}, 'signed in'],
@@ -266,7 +266,7 @@ test('claims: another client, issuer or nonce, a wrong time, an address that is 
 
 // The address.
 
-test('an address that looks like that of another: letters outside of ASCII', async () => {
+test('an address that resembles another one, with characters outside of ASCII', async () => {
   const { world, issuer } = await start({ allowSignUp: true });
   // The sign of Kelvin, whose lower case is the letter k; and a letter of another alphabet.
   for (const email of [
@@ -279,14 +279,14 @@ test('an address that looks like that of another: letters outside of ASCII', asy
   }
 });
 
-test('an address that another account of the issuer has by now', async () => {
+test('an address that now belongs to another account of the issuer', async () => {
   const { world, issuer } = await start();
   assert.equal(await signOnAt(world, issuer), 'signed in');
   issuer.claims = { sub: 'account-2' };
   assert.equal(await signOnAt(world, issuer), 'linked');
 });
 
-test('an account that comes with the address of another user', async () => {
+test('an account that presents the address of another user', async () => {
   const { world, issuer } = await start({ allowSignUp: true });
   assert.equal(await signOnAt(world, issuer), 'signed in');
   for (const email of ['owner@example.com', 'new@example.com']) {
@@ -312,7 +312,7 @@ async function* emptyDump() {
 
 // The issuer's troubles.
 
-test('an issuer that is away: said to people and programs, the password still works', async () => {
+test('an unavailable issuer is reported to people and programs; passwords still work', async () => {
   const world = await startSignOn({ test: providerAt('http://127.0.0.1:9') });
   const path = '/api/auth/oidc/test';
   const displayed = await world.call({ path, headers: PAGE });
@@ -328,7 +328,7 @@ test('an issuer that is away: said to people and programs, the password still wo
   assert.match(await world.signIn('member@example.com'), /^trawl_session=/);
 });
 
-test('an issuer that does not answer is waited for 5 s, once for all, and left alone for a while', async () => {
+test('an unresponsive issuer is waited for 5 s, once for all requests, then skipped for a while', async () => {
   const { world, issuer } = await start();
   issuer.delayMs = 20_000;
   const startMs = performance.now();
@@ -340,13 +340,13 @@ test('an issuer that does not answer is waited for 5 s, once for all, and left a
   assert.deepEqual(issuer.requested, ['/.well-known/openid-configuration']);
 });
 
-test('an issuer that calls itself otherwise', async () => {
+test('an issuer that reports another name', async () => {
   const { world, issuer } = await start();
   issuer.metadata = { issuer: 'https://evil.example' };
   assert.equal((await world.send('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
 });
 
-test('an issuer that answers without end', async () => {
+test('an issuer with an endless response', async () => {
   const { world, issuer } = await start();
   issuer.answers.set('/.well-known/openid-configuration', (response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -360,7 +360,7 @@ test('an issuer that answers without end', async () => {
   assert.equal((await world.send('GET', '/api/auth/oidc/test')).code, 'NOT_READY');
 });
 
-test('an issuer that redirects, or names places that it has no business with', async () => {
+test('an issuer that redirects, or names forbidden addresses', async () => {
   const elsewhere = await startFalseIssuer();
   const { world, issuer } = await start();
   issuer.answers.set('/token', (response) =>
@@ -376,7 +376,7 @@ test('an issuer that redirects, or names places that it has no business with', a
   assert.deepEqual(elsewhere.requested, []);
 });
 
-test('discovery and keys are asked for once', async () => {
+test('discovery and keys are fetched once', async () => {
   const { world, issuer } = await start();
   assert.equal(await signOnAt(world, issuer), 'signed in');
   assert.equal(await signOnAt(world, issuer), 'signed in');
@@ -384,7 +384,7 @@ test('discovery and keys are asked for once', async () => {
   assert.equal(issuer.countOf('/.well-known/openid-configuration'), 1);
 });
 
-test('a secret that is not there is said in the log by its place', async () => {
+test('a missing secret is logged with its path', async () => {
   const issuer = await startFalseIssuer();
   const clientSecret = { file: '/nowhere/secret' };
   const world = await startSignOn({ test: { ...providerAt(issuer.url), clientSecret } });

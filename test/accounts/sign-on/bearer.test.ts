@@ -68,14 +68,14 @@ test('a token of a user counts like an OAuth token', async () => {
   assert.ok(!JSON.stringify(world.lines).includes(value));
 });
 
-test('a good token costs one look at issuer and store', async () => {
+test('a valid token causes one request to the issuer and one query to the store', async () => {
   const { world, issuer } = await start();
   const value = await issuer.sign(claimsOf(issuer));
   for (let i = 0; i < 5; i++) assert.equal(await statusOf(world, value), 200);
   assert.deepEqual(issuer.requested, ['/.well-known/openid-configuration', '/keys']);
 });
 
-test('without the entitlement, or once it has ended, tokens are nothing', async () => {
+test('without the entitlement, or once it has ended, tokens are refused', async () => {
   const claims = { ...LICENCE, iat: seconds(), exp: seconds() + 600, entitlements: ['audit'] };
   const env = { TRAWL_LICENSE_KEY: token(HEADER, claims) };
   const { world, issuer } = await start(ACCEPTING, { env });
@@ -90,7 +90,7 @@ test('without the entitlement, or once it has ended, tokens are nothing', async 
   assert.equal(await statusOf(scene.world, value), 401);
 });
 
-test('a provider that does not accept tokens, or does no longer', async () => {
+test('a provider that does not accept tokens, or no longer does', async () => {
   const { world, issuer } = await start({});
   const value = await issuer.sign(claimsOf(issuer));
   assert.equal(await statusOf(world, value), 401);
@@ -101,7 +101,7 @@ test('a provider that does not accept tokens, or does no longer', async () => {
   assert.equal(await statusOf(world, value), 401);
 });
 
-test('users who are unknown, suspended or removed', async () => {
+test('unknown, suspended and removed users', async () => {
   const scene = await start({ ...ACCEPTING, allowSignUp: true });
   const { world, issuer } = scene;
   assert.equal(await withClaims(scene, { email: 'new@example.com' }), 401);
@@ -117,7 +117,7 @@ test('users who are unknown, suspended or removed', async () => {
   assert.equal(await statusOf(world, value), 401);
 });
 
-test('an address that is not verified; without address the linked account counts', async () => {
+test('an unverified address; without an address the linked account counts', async () => {
   const scene = await start();
   const { world, issuer } = scene;
   for (const verified of [false, undefined, 'true'])
@@ -129,20 +129,20 @@ test('an address that is not verified; without address the linked account counts
   assert.equal(await withClaims(scene, { email: 'owner@example.com' }), 401);
 });
 
-test('aud: a token for somebody else', async () => {
+test('aud: a token for another audience', async () => {
   const scene = await start();
   for (const aud of [undefined, CLIENT.id, `${AUDIENCE}/`, 'https://other.test'])
     assert.equal(await withClaims(scene, { aud }), 401, aud);
   assert.equal(await withClaims(scene, { aud: ['https://other.test', AUDIENCE] }), 200);
 });
 
-test('iss: a token of another issuer, also with our keys', async () => {
+test('iss: a token of another issuer, even with our keys', async () => {
   const scene = await start();
   for (const iss of [undefined, 'https://evil.example', 'evil', `${scene.issuer.url}/`])
     assert.equal(await withClaims(scene, { iss }), 401, iss);
 });
 
-test('exp and nbf: 60 s of difference at most', async () => {
+test('exp and nbf: a tolerance of 60 s', async () => {
   const scene = await start();
   assert.equal(await withClaims(scene, { exp: seconds() - 50 }), 200);
   assert.equal(await withClaims(scene, { exp: seconds() - 61 }), 401);
@@ -172,7 +172,7 @@ test('alg: none, HMAC with the published key, another key, a key of its own', as
   assert.equal(await statusOf(world, `${head}.${forged.toString('base64url')}.${signature}`), 401);
 });
 
-test('tokens of another kind: id tokens, those of a key, notices', async () => {
+test('other kinds of tokens: id tokens, tokens of keys, logout tokens', async () => {
   const scene = await start();
   for (const more of [{ nonce: 'n' }, { at_hash: 'h' }, { cnf: { jkt: 'k' } }, { events: {} }])
     assert.equal(await withClaims(scene, more), 401, JSON.stringify(more));
@@ -187,7 +187,7 @@ test('tokens of another kind: id tokens, those of a key, notices', async () => {
   );
 });
 
-test('a bad token gives way to an API key, as a bad API key does', async () => {
+test('a bad token falls back to an API key, as a bad API key does', async () => {
   const { world, issuer } = await start();
   const value = await issuer.sign(claimsOf(issuer, { aud: 'x' }));
   const headers = { 'x-service-api-key': world.ownerKey };
@@ -195,7 +195,7 @@ test('a bad token gives way to an API key, as a bad API key does', async () => {
   assert.equal(reply.json()['source'], 'api_key');
 });
 
-test('a flood of tokens does not become one at the issuer', async () => {
+test('many tokens do not cause many requests to the issuer', async () => {
   const scene = await start();
   const { world, issuer } = scene;
   assert.equal(await withClaims(scene, {}), 200);
@@ -208,7 +208,7 @@ test('a flood of tokens does not become one at the issuer', async () => {
   assert.equal(issuer.countOf('/keys'), 1);
 });
 
-test('an issuer that is away makes nobody known, and hurts nobody else', async () => {
+test('with an unavailable issuer nobody is authenticated, and other callers are served', async () => {
   const { world, issuer } = await start();
   issuer.answers.set('/keys', (response) => response.writeHead(500).end());
   const value = await issuer.sign(claimsOf(issuer));
@@ -217,7 +217,7 @@ test('an issuer that is away makes nobody known, and hurts nobody else', async (
   assert.equal(await statusOf(world, world.memberKey), 200);
 });
 
-test('keys that were exchanged at the issuer count soon, and those before no longer', async () => {
+test('rotated keys of the issuer are accepted soon, and the old ones no longer', async () => {
   const server = await startFalseIssuer();
   const { identityProviders } = fileSchema.parse({
     identityProviders: { test: providerAt(server.url, ACCEPTING) },

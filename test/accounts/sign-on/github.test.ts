@@ -58,7 +58,7 @@ function refused(reason: string): string {
   return `/login?failed=${reason}&return=%2Frepos`;
 }
 
-test('the account is its number: what its host lists it for is seen, whatever it is called by then', async () => {
+test('the account is its number: a renamed account keeps its access', async () => {
   const started = await start();
   const { world, github } = started;
   const { store, accounts } = world.control;
@@ -93,7 +93,7 @@ test('the account is its number: what its host lists it for is seen, whatever it
   assert.ok(!JSON.stringify(world.lines).includes('gho_'));
 });
 
-test('who is not known, has no verified address, or declines is refused; nobody is made', async () => {
+test('unknown accounts, unverified addresses and declined requests are refused; no user is created', async () => {
   const started = await start();
   const { world, github } = started;
   const emailed = (email: string, verified = true): void => {
@@ -111,7 +111,7 @@ test('who is not known, has no verified address, or declines is refused; nobody 
   assert.equal(await signOn(started), refused('declined'));
 });
 
-test('a code that is old or of another browser, a wrong secret, and a GitHub that fails', async () => {
+test('an old code, a code of another browser, a wrong secret, and a failing GitHub', async () => {
   const started = await start();
   const { world, github } = started;
   const home = world.server.url;
@@ -145,7 +145,7 @@ test('a code that is old or of another browser, a wrong secret, and a GitHub tha
   assert.equal(await signOn(started), refused('invalid'));
 });
 
-test('`trawl config check --online` asks whether a GitHub is there', async () => {
+test('`trawl config check --online` checks that a GitHub is reachable', async () => {
   const github = await startGithubSignOn();
   const { identityProviders } = fileSchema.parse({
     identityProviders: { hub: providerAt(github.url) },

@@ -42,7 +42,7 @@ async function visibleIds(world: SignOnWorld): Promise<string> {
   return (await world.repoIds(world.memberKey)).join(' ');
 }
 
-test('a linked account reads what its host lists it for, from the next request on', async () => {
+test('a linked account sees what its host lists it for, from the next request on', async () => {
   const { world, issuer } = await start();
   await list(world, 1, '77', '78');
   assert.equal(await visibleIds(world), '');
@@ -58,7 +58,7 @@ test('a linked account reads what its host lists it for, from the next request o
   assert.equal(await members.unlink(OPERATOR, world.member.id), 0);
 });
 
-test('grants show it, by user and by repository', async () => {
+test('grants list it, by user and by repository', async () => {
   const { world, issuer } = await start();
   await list(world, 1, '77');
   await signOnAt(world, issuer);
@@ -72,7 +72,7 @@ test('grants show it, by user and by repository', async () => {
     ]);
 });
 
-test('an account of another issuer with the same id is another one', async () => {
+test('an account of another issuer with the same id is a different account', async () => {
   const { world, issuer } = await start();
   await list(world, 1, '77');
   const other = await startFalseIssuer();
@@ -92,7 +92,7 @@ test('an account of another issuer with the same id is another one', async () =>
   assert.equal(await visibleIds(world), '');
 });
 
-test('after `unlink` the address may come with another account', async () => {
+test('after `unlink` the address may be used with another account', async () => {
   const { world, issuer } = await start();
   await signOnAt(world, issuer);
   issuer.claims = { sub: '78' };

@@ -65,7 +65,7 @@ async function records(world: SignOnWorld, action: string) {
   return rows;
 }
 
-test('there and back: the verified address names the user, who goes on where it wanted to', async () => {
+test('sign-on: the verified address identifies the user, who returns to the requested page', async () => {
   const { world, issuer } = await start({}, {});
   issuer.account = MEMBER;
   const browser = new Browser();
@@ -79,7 +79,7 @@ test('there and back: the verified address names the user, who goes on where it 
   assert.deepEqual(accounts, [{ issuer: issuer.url, subject: 'm-1' }]);
 });
 
-test('PKCE, state and nonce go along; cookies are hardened', async () => {
+test('PKCE, state and nonce are sent; cookies are hardened', async () => {
   const { world, issuer } = await start({}, {});
   const reply = await world.call({
     path: '/api/auth/oidc/acme',
@@ -100,7 +100,7 @@ test('PKCE, state and nonce go along; cookies are hardened', async () => {
   assert.equal(reply.headers['cache-control'], 'no-store');
 });
 
-test('sign-up makes a member only where it is allowed, and records it', async () => {
+test('sign-up creates a member only where allowed, and is recorded', async () => {
   const { world, issuer } = await start();
   issuer.account = NEW;
   const browser = new Browser();
@@ -121,7 +121,7 @@ test('sign-up makes a member only where it is allowed, and records it', async ()
   assert.equal(added[0]?.targetId, user?.id);
 });
 
-test('seats of the licence hold for sign-up too', async () => {
+test('seats of the licence apply to sign-up', async () => {
   const seconds = Math.floor(Date.now() / 1000);
   const claims = { ...CLAIMS, iat: seconds, exp: seconds + 600, seats: 2 };
   const env = { TRAWL_LICENSE_KEY: token(HEADER, claims) };
@@ -131,7 +131,7 @@ test('seats of the licence hold for sign-up too', async () => {
   assert.equal(await world.control.store.users.byEmail('new@example.com'), undefined);
 });
 
-test('suspended users are refused, and those who are suspended after that lose the session', async () => {
+test('suspended users are refused; suspending ends the session', async () => {
   const { world, issuer } = await start();
   issuer.account = MEMBER;
   const { members } = world.control.accounts;
@@ -144,12 +144,12 @@ test('suspended users are refused, and those who are suspended after that lose t
   assert.equal(await signOn(world), '/repos');
 });
 
-test('who declines at the provider is told so', async () => {
+test('declining at the provider shows a message', async () => {
   const { world } = await start();
   assert.equal(await signOn(world), '/login?failed=declined&return=%2Frepos');
 });
 
-test('the page and the API list the providers; an unknown one is none', async () => {
+test('the page and the API list the providers; an unknown one does not exist', async () => {
   const { world, issuer } = await start({ displayName: 'Acme Corp' });
   const state = await world.call({ path: '/api/auth/state' });
   assert.deepEqual(state.json()['providers'], [
@@ -162,7 +162,7 @@ test('the page and the API list the providers; an unknown one is none', async ()
   assert.ok(issuer.url.length > 0);
 });
 
-test('sign-in by password may be switched off where there is another way', async () => {
+test('sign-in by password can be disabled where another way exists', async () => {
   const { world } = await start();
   const owner = await world.signIn('owner@example.com');
   const off = { passwordLogin: false };
@@ -173,7 +173,7 @@ test('sign-in by password may be switched off where there is another way', async
   assert.equal((await world.send('PATCH', '/api/instance', owner, off)).status, 200);
 });
 
-test('the secret may be in a variable, and be exchanged in its file', async () => {
+test('the secret can come from a variable, and its file can be replaced', async () => {
   const clientSecret = { env: 'ACME_SECRET' };
   const { world, issuer } = await start({ clientSecret }, { env: { ACME_SECRET: CLIENT.secret } });
   issuer.account = MEMBER;

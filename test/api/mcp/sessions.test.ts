@@ -40,7 +40,7 @@ async function openOne(sessions: Sessions, who: Who): Promise<string> {
   return transport.sessionId ?? '';
 }
 
-void test('of one caller the session goes that was used least lately, others are refused when all are full', async () => {
+void test('a full caller loses its least recently used session; when all are full, others are refused', async () => {
   const sessions = new Sessions({ countMax: 3, ownCountMax: 2 });
   const [a, b] = [guest('a'), guest('b')];
   const first = await openOne(sessions, a);
@@ -55,7 +55,7 @@ void test('of one caller the session goes that was used least lately, others are
   assert.throws(() => sessions.find(other, a), /another caller/);
 });
 
-void test('of one user with many tokens, too, and others still find room', async () => {
+void test('the same for a user with many tokens, and others still get sessions', async () => {
   const sessions = new Sessions({ countMax: 4, ownCountMax: 2, userCountMax: 3 });
   const token = (credentialId: string): Who => ({
     caller: { source: 'scoped_access_token', credentialId, repoAccess: SEES_NOTHING },
@@ -69,7 +69,7 @@ void test('of one user with many tokens, too, and others still find room', async
   sessions.find(other, guest('b'));
 });
 
-void test('one that is idle for long is over', async (t) => {
+void test('an idle session expires', async (t) => {
   // Stands still while the session is opened, however long that takes.
   let now = performance.now();
   t.mock.method(performance, 'now', () => now);

@@ -109,7 +109,7 @@ function textOf({ result }: Message): unknown {
   return content[0]?.text;
 }
 
-test('GET is not allowed; nobody is let in where guests are not', async () => {
+test('GET is not allowed; without guest access nobody is let in anonymously', async () => {
   const world = await startWorld({ env: OWNER });
   const got = await sendRaw(world.server, { path: PATH, headers: credential(OWNER_KEY) });
   assert.deepEqual([got.status, got.headers.allow], [405, 'POST, DELETE, OPTIONS']);
@@ -138,7 +138,7 @@ test('a session: its id, its owner, its end', async () => {
   assert.equal(codeOf(await client.send(ping)), 'NOT_FOUND');
 });
 
-test('versions: what is asked for, or our newest; batches in the older one alone', async () => {
+test('versions: the requested one, or our newest; batches in the older one only', async () => {
   const world = await startWorld({ env: GUESTS });
   for (const [requested, answered] of [
     ['2025-06-18', '2025-06-18'],
@@ -162,7 +162,7 @@ test('versions: what is asked for, or our newest; batches in the older one alone
   assert.deepEqual(ids(await client.answers(pings)), [1, 2]);
 });
 
-test('a batch of thousands is refused, and one of a hundred is answered', async () => {
+test('a batch of thousands is refused, one of a hundred is answered', async () => {
   const world = await startWorld({ env: GUESTS });
   const client = await open(world, undefined);
   const calls = (count: number) =>
@@ -172,7 +172,7 @@ test('a batch of thousands is refused, and one of a hundred is answered', async 
   assert.equal((await client.answers(calls(100))).length, 100);
 });
 
-test('thousands of sessions: each caller has so many, and what is over is forgotten', async () => {
+test('thousands of sessions: a limit for each caller, and closed ones are freed', async () => {
   const world = await startWorld({ env: GUESTS });
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const other = await open(world, OWNER_KEY);
@@ -183,7 +183,7 @@ test('thousands of sessions: each caller has so many, and what is over is forgot
   assert.equal((await other.answers(ping)).length, 1);
 });
 
-test('a body that comes slowly holds nobody up, and is given up', async () => {
+test('a slow body blocks nobody, and is aborted', async () => {
   const world = await startWorld({ env: GUESTS, requestTimeoutMs: 300 });
   const client = await open(world, undefined);
   const wire = openWire(world.server);
@@ -194,7 +194,7 @@ test('a body that comes slowly holds nobody up, and is given up', async () => {
   assert.equal((await client.answers(ping)).length, 1);
 });
 
-test('what is no message is an error of ours; JSON needs no content type', async () => {
+test('an invalid message is an error of ours; JSON needs no content type', async () => {
   const world = await startWorld({ env: GUESTS });
   const client = await open(world, undefined);
   for (const bad of ['{', '1', '{}', '[]', '{"jsonrpc":"1.0","id":1,"method":"ping"}'])
@@ -210,7 +210,7 @@ test('what is no message is an error of ours; JSON needs no content type', async
   assert.equal(unknown?.error?.code, -32601);
 });
 
-test('arguments that are no object are a failure of the tool; null is as none', async () => {
+test('arguments that are not an object fail the tool; null counts as none', async () => {
   const world = await startWorld({ env: GUESTS });
   const client = await open(world, undefined);
   const requested = async (args: unknown) => {
@@ -232,7 +232,7 @@ test('arguments that are no object are a failure of the tool; null is as none', 
   assert.equal(wrong?.error?.code, -32602);
 });
 
-test('calls of tools count, each alone; other messages and headers do not', async () => {
+test('each tool call counts; other messages and headers do not', async () => {
   const settings = { rateLimit: { requestsPerDay: 3 } };
   const world = await startWorld({ env: OWNER, settings });
   const client = await open(world, OWNER_KEY);
@@ -250,7 +250,7 @@ test('calls of tools count, each alone; other messages and headers do not', asyn
   assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
 });
 
-test('a cut result advises a limit only where a larger one gives more', async () => {
+test('a cut result suggests a limit only where a larger one gives more', async () => {
   const chunk = {
     content: `${'y'.repeat(1000)}\n`,
     contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
@@ -297,7 +297,7 @@ test('a cut result advises a limit only where a larger one gives more', async ()
   );
 });
 
-test('an answer without room for its first file is no answer that nothing was found', async () => {
+test('an answer too small for its first file is not reported as empty', async () => {
   const requested: { readonly maxBytes?: number }[] = [];
   const search = async (request: unknown) => {
     requested.push(request as { readonly maxBytes?: number });
@@ -316,7 +316,7 @@ test('an answer without room for its first file is no answer that nothing was fo
   assert.ok(requested.every(({ maxBytes = Infinity }) => maxBytes <= 8_000_000));
 });
 
-test('a search without a place is a failed result', async () => {
+test('a search without a permit is a failed result', async () => {
   const release = gate();
   const settings = { maxConcurrentSearches: 1, maxQueuedSearches: 1 };
   const search = async () => {
@@ -338,7 +338,7 @@ test('a search without a place is a failed result', async () => {
   await eventually(() => world.server.searchCounts().running === 0);
 });
 
-test('progress is told to who asks for it', async () => {
+test('progress is sent to clients that request it', async () => {
   const search = async (_: unknown, { onProgress }: SearchEnvironment) => {
     onProgress?.({ shardsDone: 1, shardsEligible: 4 });
     return answerOf();
@@ -351,7 +351,7 @@ test('progress is told to who asks for it', async () => {
   assert.equal((await client.answers(call(2, 'grep', GREP))).length, 1);
 });
 
-test('a search ends when it is cancelled, and when its client leaves', async () => {
+test('a search ends when it is cancelled, and when its client disconnects', async () => {
   let endedCount = 0;
   const search = (_: unknown, { signal }: SearchEnvironment) =>
     new Promise((_resolve, reject) => {
@@ -381,7 +381,7 @@ test('a search ends when it is cancelled, and when its client leaves', async () 
     assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
 });
 
-test('an id that is under way is refused, and free again behind the answer', async () => {
+test('a request id in use is refused, and free again after the answer', async () => {
   const release = gate();
   const search = async () => {
     await release.opened;
@@ -406,7 +406,7 @@ test('an id that is under way is refused, and free again behind the answer', asy
   assert.equal((await client.answers(ping(1))).length, 1);
 });
 
-test('a fault of ours says nothing of itself, and is logged', async () => {
+test('an internal error discloses nothing, and is logged', async () => {
   const search = async () => {
     throw new Error('a secret of the machine');
   };

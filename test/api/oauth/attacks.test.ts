@@ -45,7 +45,7 @@ async function start(more: object = {}) {
   return { world, cookie, clientId: await clientOf(world) };
 }
 
-test('code injection: a stolen code is worth nothing without the verifier, nor to another client', async () => {
+test('code injection: a stolen code is useless without the verifier, or to another client', async () => {
   const { world, cookie, clientId } = await start();
   const thief = await clientOf(world);
   const code = await codeFor(world, cookie, clientId);
@@ -68,7 +68,7 @@ test('code injection: a stolen code is worth nothing without the verifier, nor t
   tokensIn(await redeem(world, clientId, code));
 });
 
-test('code replay: the second use ends all that the first gave', async () => {
+test('code replay: the second use revokes all tokens of the first', async () => {
   const { world, cookie, clientId } = await start();
   // Whoever shows it knows it, with or without what else is needed.
   for (const more of [
@@ -85,7 +85,7 @@ test('code replay: the second use ends all that the first gave', async () => {
   }
 });
 
-test('code replay in a race: one at most is served, and keeps nothing', async () => {
+test('code replay in a race: at most one succeeds, and its tokens are revoked', async () => {
   const { world, cookie, clientId } = await start();
   for (let round = 0; round < 3; round++) {
     const code = await codeFor(world, cookie, clientId);
@@ -104,7 +104,7 @@ test('code replay in a race: one at most is served, and keeps nothing', async ()
   }
 });
 
-test('mix-up: every answer says whose it is', async () => {
+test('mix-up: every response names its issuer', async () => {
   const { world, cookie, clientId } = await start();
   for (const decision of ['allow', 'deny']) {
     const id = await requestOf(world, cookie, clientId);
@@ -117,7 +117,7 @@ test('mix-up: every answer says whose it is', async () => {
   assert.deepEqual(refusalOf(refused), [400, 'invalid_redirect_uri']);
 });
 
-test('open redirect: nobody is sent to an address of a client before a user has answered', async () => {
+test('open redirect: nobody is redirected to a client before a user has answered', async () => {
   const { world, cookie, clientId } = await start();
   const evil = 'https://evil.example/';
   const wrong = [
@@ -150,7 +150,7 @@ test('open redirect: nobody is sent to an address of a client before a user has 
   assert.deepEqual(refusalOf(await browse(world, twice, cookie)), [400, 'invalid_request']);
 });
 
-test('redirect confusion on loopback: the port alone may differ', async () => {
+test('redirect confusion on loopback: only the port may differ', async () => {
   const { world, cookie } = await start();
   const clientId = await clientOf(world, {
     redirect_uris: ['http://127.0.0.1/cb', 'http://[::1]:1/x'],
@@ -200,7 +200,7 @@ test('PKCE downgrade: no challenge, another method, no verifier', async () => {
   tokensIn(await redeem(world, clientId, code));
 });
 
-test('a token for the tool server is worth nothing elsewhere, and cannot become more', async () => {
+test('a token for the tool server is useless elsewhere, and cannot be extended', async () => {
   const { world, cookie, clientId } = await start();
   const { url } = world.server;
   const resource = `${url}/api/mcp`;
@@ -230,7 +230,7 @@ test('a token for the tool server is worth nothing elsewhere, and cannot become 
     );
 });
 
-test('refresh replay: an old token ends all of its family, and no other', async () => {
+test('refresh replay: an old token revokes its family, and no other', async () => {
   const { world, cookie, clientId } = await start();
   const kept = await tokensFor(world, cookie, clientId);
   const first = await tokensFor(world, cookie, clientId);
@@ -244,7 +244,7 @@ test('refresh replay: an old token ends all of its family, and no other', async 
   tokensIn(await refresh(world, clientId, kept.refresh));
 });
 
-test('refresh replay in a race: one at most is served, and the family ends', async () => {
+test('refresh replay in a race: at most one succeeds, and the family is revoked', async () => {
   const { world, cookie, clientId } = await start();
   for (let round = 0; round < 3; round++) {
     const { refresh: token } = await tokensFor(world, cookie, clientId);
@@ -260,7 +260,7 @@ test('refresh replay in a race: one at most is served, and the family ends', asy
   }
 });
 
-test('a refresh token is worth nothing to another client, and stays good', async () => {
+test('a refresh token is useless to another client, and stays valid', async () => {
   const { world, cookie, clientId } = await start();
   const tokens = await tokensFor(world, cookie, clientId);
   const thief = await clientOf(world);
@@ -271,7 +271,7 @@ test('a refresh token is worth nothing to another client, and stays good', async
   assert.deepEqual(refusalOf(await refresh(world, clientId, forged)), BAD_GRANT);
 });
 
-test('DPoP: a bound token is good with a fresh proof of its key alone', async () => {
+test('DPoP: a bound token needs a fresh proof of its key', async () => {
   const { world, cookie, clientId } = await start();
   const { url } = world.server;
   const now = () => world.clock.nowMs;
@@ -336,7 +336,7 @@ test('DPoP: a bound token is good with a fresh proof of its key alone', async ()
   );
 });
 
-test('DPoP: proofs used at once are used once, and an id is remembered as long as it could be good', async () => {
+test('DPoP: a proof used concurrently succeeds once, and its id is remembered while it is valid', async () => {
   const { world, cookie, clientId } = await start();
   const { url } = world.server;
   const key = await provingKey(() => world.clock.nowMs);
@@ -448,7 +448,7 @@ test('consent cannot be forged: another origin, no origin, a form, a request of 
   await decide(world, cookie, id, 'deny');
 });
 
-test('pages of other origins neither register clients nor use tokens', async () => {
+test('pages of other origins can neither register clients nor use tokens', async () => {
   const { world, clientId } = await start();
   const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
   const body = JSON.stringify({ client_name: 'x', redirect_uris: [REDIRECT] });
@@ -460,7 +460,7 @@ test('pages of other origins neither register clients nor use tokens', async () 
   assert.deepEqual(refusalOf(reply), BAD_GRANT);
 });
 
-test('registration abuse: bytes, counts, and how often from one address and in all', async () => {
+test('registration abuse: sizes, counts, and rates from one address and in total', async () => {
   const { world } = await start({ settings: { trustedProxies: ['127.0.0.1', '::1'] } });
   const from = async (address: string, more: object = {}) => {
     const body = JSON.stringify({ client_name: 'Tool', redirect_uris: [REDIRECT], ...more });
@@ -500,7 +500,7 @@ test('registration abuse: bytes, counts, and how often from one address and in a
   assert.equal((await from('10.0.2.1')).status, 201);
 });
 
-test('what an address sends without end stops nobody behind it who is known', async () => {
+test('a flood from one address does not block its authenticated users', async () => {
   const { world, cookie, clientId } = await start();
   const mine = await tokensFor(world, cookie, clientId);
   const owner = await world.signIn('owner@example.com');
@@ -521,7 +521,7 @@ test('what an address sends without end stops nobody behind it who is known', as
   tokensIn(await refresh(world, clientId, next));
 });
 
-test('requests without end from one address are refused', async () => {
+test('a flood of requests from one address is refused', async () => {
   const { world, clientId } = await start();
   let refused: OAuthReply | undefined;
   for (let i = 0; i <= 300 && refused === undefined; i++) {
@@ -534,7 +534,7 @@ test('requests without end from one address are refused', async () => {
   assert.equal((await register(world)).status, 201);
 });
 
-test('parameters that are there twice, or without end, are refused', async () => {
+test('repeated and oversized parameters are refused', async () => {
   const { world, cookie, clientId } = await start();
   const code = await codeFor(world, cookie, clientId);
   const fields = `grant_type=authorization_code&client_id=${clientId}&code_verifier=${VERIFIER}`;

@@ -48,7 +48,7 @@ async function auditOf(world: AccountsWorld, action: string) {
   return rows;
 }
 
-test('the documents say where everything is', async () => {
+test('the metadata documents name all addresses', async () => {
   const world = await startAccounts({});
   const { url } = world.server;
   const server = await browse(world, SERVER_PATH);
@@ -77,7 +77,7 @@ test('the documents say where everything is', async () => {
   });
 });
 
-test('behind a path the documents are where the standards have them too', async () => {
+test('below a path the documents are also at the standard addresses', async () => {
   const env = { TRAWL_BASE_URL: 'https://x.example/code' };
   const world = await startAccounts({ env });
   const headers = { host: 'x.example' };
@@ -91,7 +91,7 @@ test('behind a path the documents are where the standards have them too', async 
   assert.equal((await browse(world, '/.well-known/x/codeapi/mcp', undefined, headers)).status, 404);
 });
 
-test('whoever is nobody is told by the tool server where tokens are to be had', async () => {
+test('the tool server tells unauthenticated callers where to get tokens', async () => {
   const world = await startAccounts({});
   const where = `resource_metadata="${world.server.url}${RESOURCE_PATH}"`;
   const nobody = await beginTools(world);
@@ -101,7 +101,7 @@ test('whoever is nobody is told by the tool server where tokens are to be had', 
   assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
 });
 
-test('registration: what is kept and what is told', async () => {
+test('registration: what is stored and what is returned', async () => {
   const world = await startAccounts({});
   const logo = 'https://client.example/logo.png';
   const more = { logo_uri: logo, token_endpoint_auth_method: 'client_secret_basic', scope: 'x' };
@@ -139,7 +139,7 @@ test('registration: what is kept and what is told', async () => {
   assert.deepEqual(refusalOf(noJson), [400, 'invalid_request']);
 });
 
-test('a user lets a client in; the token is a credential of the user', async () => {
+test('a user authorizes a client; the token is a credential of the user', async () => {
   const { world, cookie, clientId } = await letIn();
   const id = await requestOf(world, cookie, clientId);
   const displayed = await world.send('GET', `/api/ee/oauth/request/${id}`, cookie);
@@ -165,7 +165,7 @@ test('a user lets a client in; the token is a credential of the user', async () 
   assert.equal(counted.headers['x-ratelimit-limit'], '10000');
 });
 
-test('a user says no; a request is answered once, in time, and by its user alone', async () => {
+test('a user declines; a request is answered once, in time, and only by its user', async () => {
   const { world, cookie, clientId } = await letIn();
   const other = await world.signIn('owner@example.com');
   const id = await requestOf(world, cookie, clientId);
@@ -190,7 +190,7 @@ test('a user says no; a request is answered once, in time, and by its user alone
   assert.equal(gone.code, 'NOT_FOUND');
 });
 
-test('whoever is not signed in does that first, and comes back with all that was asked', async () => {
+test('an unauthenticated user signs in first and returns with the whole request', async () => {
   const { world, clientId } = await letIn();
   const requested = requestedBy(clientId, { state: 'a&b=c#d' });
   for (const credential of [{}, { authorization: `Bearer ${world.ownerKey}` }]) {
@@ -202,7 +202,7 @@ test('whoever is not signed in does that first, and comes back with all that was
   }
 });
 
-test('lives: a code 600 s, an access token 3600 s, a refresh token 90 days from its last use', async () => {
+test('lifetimes: a code 600 s, an access token 3600 s, a refresh token 90 days from its last use', async () => {
   const { world, cookie, clientId } = await letIn();
   const start = world.clock.nowMs;
   const code = await codeFor(world, cookie, clientId);
@@ -222,7 +222,7 @@ test('lives: a code 600 s, an access token 3600 s, a refresh token 90 days from 
   assert.deepEqual(await oauthConsents.list(world.member.id, issued + 90 * DAY_MS), []);
 });
 
-test('lives are those of the settings', async () => {
+test('lifetimes follow the settings', async () => {
   const oauth = { codeTtlSeconds: 5, accessTokenTtlSeconds: 7, refreshTokenTtlSeconds: 11 };
   const { world, cookie, clientId } = await letIn({ oauth });
   const first = await tokensFor(world, cookie, clientId);
@@ -265,7 +265,7 @@ test('refresh: new tokens, the old refresh token is replaced', async () => {
   assert.equal(await statusWith(world, `Bearer ${first.access}`), 401);
 });
 
-test('what is missing or wrong in a token request, by its name', async () => {
+test('errors of a token request name the missing or wrong parameter', async () => {
   const { world, cookie, clientId } = await letIn();
   const code = await codeFor(world, cookie, clientId);
   for (const [fields, error] of [
@@ -299,7 +299,7 @@ test('what is missing or wrong in a token request, by its name', async () => {
   tokensIn(await redeem(world, clientId, code, { redirect_uri: undefined }));
 });
 
-test('revocation: an access token alone, a refresh token with all; whatever else is 200 too', async () => {
+test('revocation: an access token only, a refresh token with its family; anything else is 200 too', async () => {
   const { world, cookie, clientId } = await letIn();
   const tokens = await tokensFor(world, cookie, clientId);
   const other = await clientOf(world);
@@ -323,7 +323,7 @@ test('revocation: an access token alone, a refresh token with all; whatever else
   assert.deepEqual(refusalOf(await refresh(world, clientId, next.refresh)), [400, 'invalid_grant']);
 });
 
-test('a user sees what it lets in, and ends it', async () => {
+test('a user lists authorized clients and revokes them', async () => {
   const { world, cookie, clientId } = await letIn();
   const tokens = await tokensFor(world, cookie, clientId);
   const unused = await codeFor(world, cookie, clientId);
@@ -382,7 +382,7 @@ test('without the entitlement: no documents, 403 elsewhere, tokens are refused u
   assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);
 });
 
-test('tokens end with the suspension of their user, and do not come back; and with the user', async () => {
+test('tokens end when their user is suspended, for good, or removed', async () => {
   const { world, cookie, clientId } = await letIn();
   const { members } = world.control.accounts;
   const tokens = await tokensFor(world, cookie, clientId);
@@ -406,7 +406,7 @@ test('tokens end with the suspension of their user, and do not come back; and wi
   ]);
 });
 
-test('the audit names clients and users; neither it, the log nor the store has a secret', async () => {
+test('the audit names clients and users; audit, log and store contain no secret', async () => {
   const { world, cookie, clientId } = await letIn();
   const code = await codeFor(world, cookie, clientId);
   const tokens = tokensIn(await redeem(world, clientId, code));
@@ -441,7 +441,7 @@ test('the audit names clients and users; neither it, the log nor the store has a
   assert.ok(reported.includes('a refresh token was used twice'));
 });
 
-test('what is over is swept', async () => {
+test('expired records are removed', async () => {
   const { world, cookie, clientId } = await letIn();
   const { accounts, store } = world.control;
   await tokensFor(world, cookie, clientId);

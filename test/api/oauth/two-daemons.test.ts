@@ -73,7 +73,7 @@ describe('OAuth of two daemons', { skip: POSTGRES_MISSING ?? false }, () => {
       }
   }
 
-  test('a code and a refresh token that both are shown at once are used once, and end', async () => {
+  test('a code and a refresh token used at both daemons at once succeed once, and are revoked', async () => {
     for (let round = 0; round < 5; round++) {
       const code = await codeFor(one, cookie, clientId);
       await endAll(await atOnce((world) => redeem(world, clientId, code)));
@@ -83,7 +83,7 @@ describe('OAuth of two daemons', { skip: POSTGRES_MISSING ?? false }, () => {
     }
   });
 
-  test('what ends at one is refused by the other, which knew it', async () => {
+  test('what is revoked at one is refused by the other, which had cached it', async () => {
     const tokens = tokensIn(await redeem(one, clientId, await codeFor(one, cookie, clientId)));
     for (const world of [one, two])
       assert.equal(await statusWith(world, `Bearer ${tokens.access}`), 200);

@@ -27,7 +27,7 @@ function nodeOf(folders: Folders, open: ReadonlySet<string>, path: string, child
   };
 }
 
-test('open and closed folders, files and submodules, names that JSON escapes', async () => {
+test('open and closed folders, files and submodules, names that need escapes in JSON', async () => {
   const tree = (name: string): FolderChild => ({ name, type: 'tree' });
   const folders: Folders = new Map<string, readonly FolderChild[]>([
     ['', [tree('a"b'), tree('c'), { name: 'x', type: 'blob' }]],
@@ -59,7 +59,7 @@ test('folders of any depth', async () => {
   assert.deepEqual(node, { type: 'blob', path: `${path}/file`, name: 'file', children: [] });
 });
 
-test('many children are written in turns, and not for somebody who has gone', async () => {
+test('many children are written in time slices, and not for a disconnected client', async () => {
   const children = Array.from({ length: 20 }, (_, i): FolderChild => ({
     name: `d${i}`,
     type: 'tree',
@@ -85,7 +85,7 @@ test('many children are written in turns, and not for somebody who has gone', as
   });
 });
 
-test('one folder of many children is written in turns, once for all who ask', async () => {
+test('one folder with many children is written in time slices, once for all requests', async () => {
   const children = Array.from({ length: 100_000 }, (_, i): FolderChild => ({
     name: `f${i}`,
     type: 'blob',

@@ -76,7 +76,7 @@ async function timeSlicesOf(promise: Promise<unknown>): Promise<number> {
   return count;
 }
 
-test('a text is measured once for all who are sent it, one window a turn', async () => {
+test('a text is measured once for all its readers, one window a time slice', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
   // Each request has a signal of its own.
@@ -94,7 +94,7 @@ test('a text is measured once for all who are sent it, one window a turn', async
   assert.ok((await timeSlicesOf(longTextJson('source', bytes, {}, FOR_ONE))) < 3);
 });
 
-test('it is measured no further when nobody waits any more', async () => {
+test('measuring stops when nobody waits for it', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
   const leaving = new AbortController();

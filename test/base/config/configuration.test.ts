@@ -62,7 +62,7 @@ describe('configuration', () => {
     });
   });
 
-  test('flags beat variables, variables beat defaults', () => {
+  test('flags override variables, variables override defaults', () => {
     const env = {
       TRAWL_PORT: '1',
       TRAWL_HOST: '::1',
@@ -90,7 +90,7 @@ describe('configuration', () => {
     assert.deepEqual(read.log, { level: 'debug', format: 'json', file });
   });
 
-  test('a bad value is refused by name, value and what is allowed', () => {
+  test('a bad value is refused with its name, value and what is allowed', () => {
     const cases: [string, string][] = [
       ...['-1', '65536', '3e3', ' 80', 'http'].map((v): [string, string] => ['TRAWL_PORT', v]),
       ['TRAWL_HOST', 'a b'],
@@ -115,7 +115,7 @@ describe('configuration', () => {
     assert.match(refusal({}, { workers: 'x' }).message, /^--workers: "x"; allowed: 1 to 1024$/);
   });
 
-  test('unknown TRAWL_ variables are reported, others are none of our business', () => {
+  test('unknown TRAWL_ variables are reported, other variables are ignored', () => {
     const env = { TRAWL_PROT: '1', TRAWL_URL: 'http://x', TRAWL_SECRET_FILE: '', PATH: '/bin' };
     const { notices } = readConfiguration({ env, folder });
     assert.deepEqual(notices, ['TRAWL_PROT is not a variable of this version and has no effect']);
@@ -164,7 +164,7 @@ describe('configuration', () => {
     assert.match(short.message, /^TRAWL_SECRET: \(hidden\); allowed: at least 32 bytes$/);
   });
 
-  test('without TRAWL_SECRET one is made in the data directory and found again', () => {
+  test('without TRAWL_SECRET a secret is created in the data directory and reused', () => {
     const dataDir = path.join(folder, 'deep', 'data');
     const first = openInstanceSecret(dataDir);
     const file = path.join(dataDir, 'secret');

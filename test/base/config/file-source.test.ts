@@ -65,7 +65,7 @@ async function refusal(url: string): Promise<string> {
   return assert.fail('not refused');
 }
 
-void test('an address: the stored copy is used, and is asked with its tag', async (t) => {
+void test('an address: the stored copy is used and revalidated with its tag', async (t) => {
   const server = await startServer(t, says('{"settings": {"memory": 1}}', { etag: '"one"' }));
   const source = openSource(`${server.origin}/trawl.json?key=hunter2`, '/');
   assert.equal(source.name, `${server.origin}/trawl.json`);
@@ -90,7 +90,7 @@ void test('an address: the stored copy is used, and is asked with its tag', asyn
   ]);
 });
 
-void test('an address: redirects of the same host are followed, others and too many are not', async (t) => {
+void test('an address: redirects within the host are followed, others and too many are not', async (t) => {
   const other = await startServer(t, says('{}'));
   const server = await startServer(t, (response, { url }) =>
     (url === '/new.json' ? says('{"apps": []}') : redirects('/new.json'))(response, undefined!),
@@ -109,7 +109,7 @@ void test('an address: redirects of the same host are followed, others and too m
   assert.match(await refusal(`${server.origin}/old.json`), /an invalid address/);
 });
 
-void test('an address: what is too large, cut off or not there is refused', async (t) => {
+void test('an address: oversized, truncated and missing files are refused', async (t) => {
   const server = await startServer(t, (response) => {
     // Endless: who reads to its end never ends.
     const write = (): boolean => response.write(' '.repeat(65_536)) && setImmediate(write) && true;
@@ -128,7 +128,7 @@ void test('an address: what is too large, cut off or not there is refused', asyn
   assert.match(await refusal(server.origin), /ECONNREFUSED/);
 });
 
-void test('an address is asked through the proxy of the environment, by the certificates of the environment', async (t) => {
+void test('an address is fetched through the proxy of the environment, with its certificates', async (t) => {
   const certificates = makeCertificates(t);
   const server = await startHost(t, () => ({ body: '{"apps": []}' }), certificates);
   const proxy = await startProxy(t);
@@ -145,7 +145,7 @@ void test('an address is asked through the proxy of the environment, by the cert
   await assert.rejects(bad.refresh(), /^ConfigError: HTTPS_PROXY: (?!.*pass-word)|HTTPS_PROXY/);
 });
 
-void test('an address that says nothing is not waited for once that is over', async (t) => {
+void test('an address that does not respond is given up at the time limit', async (t) => {
   const server = await startServer(t, () => {});
   const ending = new AbortController();
   const source = openSource(server.origin, '/');
@@ -154,7 +154,7 @@ void test('an address that says nothing is not waited for once that is over', as
   await assert.rejects(requested, { message: 'over' });
 });
 
-void test('an address with a user and password, or that is none, is refused and not shown', () => {
+void test('an invalid address, or one with a user and password, is refused and not printed', () => {
   for (const url of [
     'https://ann:hunter2@host/x',
     'https://hunter2@host/',
@@ -167,7 +167,7 @@ void test('an address with a user and password, or that is none, is refused and 
     );
 });
 
-void test('what is missing at the start is waited for, with the reason; what is wrong is not', async (t) => {
+void test('a missing file is waited for at the start, with the reason; an invalid one is not', async (t) => {
   const file = path.join(temporaryFolder(), 'late.json');
   const waits: string[] = [];
   const source = openSource('late.json', path.dirname(file));
@@ -197,7 +197,7 @@ void test('what is missing at the start is waited for, with the reason; what is 
   );
 });
 
-void test('a configuration may come from an address', async (t) => {
+void test('a configuration can come from an address', async (t) => {
   const server = await startServer(t, says('{"settings": {"maxMatchCount": 7}}'));
   const env = { TRAWL_CONFIG: `${server.origin}/trawl.json` };
   const configuration = await openConfiguration({ env });
@@ -225,7 +225,7 @@ void test('a configuration may come from an address', async (t) => {
   assert.deepEqual(kept.notices, []);
 });
 
-void test('a file: a refresh sees it written, replaced, removed, linked to; once, and not its neighbours', async () => {
+void test('a file: a refresh notices writing, replacing, removing and linking, once, and ignores its neighbours', async () => {
   const folder = temporaryFolder();
   const [file, link] = [path.join(folder, 'one', 'trawl.json'), path.join(folder, 'trawl.json')];
   const replace = (text: string): void => {
@@ -260,7 +260,7 @@ void test('a file: a refresh sees it written, replaced, removed, linked to; once
   }
 });
 
-void test('a file that was written just now may be written again at the same time: it is read once more', async () => {
+void test('a file written just now may change again with the same time: it is read once more', async () => {
   const file = path.join(temporaryFolder(), 'trawl.json');
   writeFileSync(file, 'a');
   const source = openSource(file, '/');

@@ -105,7 +105,7 @@ void test('connections, contexts and apps with their defaults', () => {
   assert.deepEqual(notices, []);
 });
 
-void test('what is wrong is refused with its line, key and what is allowed, all of it', () => {
+void test('errors are reported with line, key and allowed values, all of them', () => {
   for (const { text, expected } of WRONG_FILES)
     assert.deepEqual(
       diagnosticsIn(text),
@@ -114,7 +114,7 @@ void test('what is wrong is refused with its line, key and what is allowed, all 
     );
 });
 
-void test('of many mistakes the first twenty are told, and how many more there are', () => {
+void test('of many errors the first twenty are reported, with the number of the rest', () => {
   const keys = Array.from({ length: 25 }, (_, i) => `"key${i}": ${i}`);
   const diagnostics = diagnosticsIn(`{\n${keys.join(',\n')}\n}`);
   assert.equal(diagnostics.length, 21);
@@ -122,12 +122,12 @@ void test('of many mistakes the first twenty are told, and how many more there a
   assert.equal(diagnostics.at(-1), 'f: and 5 more');
 });
 
-void test('a text that lies too deep in itself is refused', () => {
+void test('a text that is nested too deeply is refused', () => {
   const depth = 200_000;
   assert.match(diagnosticsIn(`{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`)[0]!, /too deeply/);
 });
 
-void test('no refusal holds what may be a secret', () => {
+void test('no error message contains a possible secret', () => {
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
   const locations = [
     `"connections": {"a": {"type": "github", "orgs": ["x"], "token": "${secret}"}}`,
@@ -156,7 +156,7 @@ void test('no refusal holds what may be a secret', () => {
   }
 });
 
-void test('the file read again: what changed is named and counts; a refused one changes nothing', () => {
+void test('reading again: changes are named and applied; an invalid file changes nothing', () => {
   const configuration = read('{"settings": {"memory": 5}, "permissions": {"grants": []}}');
   const { settings, permissions, source } = configuration;
   const write = (text: string): void => writeFileSync(source?.name ?? '', text);
@@ -176,7 +176,7 @@ void test('the file read again: what changed is named and counts; a refused one 
   assert.equal(configuration.settings.maxMatchCount, 7);
 });
 
-void test('the file read again: connections and contexts are named, and those that stay are the same objects', () => {
+void test('reading again: changed connections and contexts are named, unchanged ones stay the same objects', () => {
   const a = '"a": {"type": "github", "orgs": ["x"]}';
   const b = (name: string): string => `"b": {"type": "gitea", "orgs": ["${name}"]}`;
   const configuration = read(`{"connections": {${a}, ${b('x')}}}`);
@@ -192,7 +192,7 @@ void test('the file read again: connections and contexts are named, and those th
   assert.deepEqual(configuration.readAgain(), ['connections.a', 'contexts.c']);
 });
 
-void test('a pipe, a device, a folder or a huge file is refused instead of being waited for', () => {
+void test('a pipe, a device, a folder or a huge file is refused without waiting', () => {
   const pipe = path.join(folder, 'pipe.json');
   execFileSync('mkfifo', [pipe]);
   const refuses = (file: string, reported: string): void =>

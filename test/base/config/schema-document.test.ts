@@ -33,7 +33,7 @@ function examples(): string[] {
   );
 }
 
-void test('the examples of the documents are taken by the schema and the daemon', () => {
+void test('the schema and the daemon accept the examples of the documents', () => {
   assert.ok(examples().length >= 10);
   for (const text of examples()) {
     parseConfiguration('f', text);
@@ -41,7 +41,7 @@ void test('the examples of the documents are taken by the schema and the daemon'
   }
 });
 
-void test('what is refused for its shape is refused by the schema; what only rules refuse is not', () => {
+void test('the schema refuses wrong shapes; only the daemon checks rules between keys', () => {
   for (const { text, isShape } of WRONG_FILES) {
     const value = valueOf(text);
     if (value === undefined) continue;
@@ -76,7 +76,7 @@ function silent({ properties = {}, ...node }: Node, where: string): string[] {
   ];
 }
 
-void test('something is said of every key, and nothing of this machine', () => {
+void test('every key has a description, and none mentions this machine', () => {
   assert.deepEqual(silent(schemaDocument(), ''), []);
   const { properties } = (schemaDocument() as { properties: { settings: { properties: object } } })
     .properties.settings;

@@ -10,7 +10,7 @@ import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { coreModule } from '../host/harness.ts';
 
-void test('who has several is asked for one, and whoever waits gets it first', async () => {
+void test('a client with several threads returns one, and waiting clients get it first', async () => {
   const threads = new BuildThreads(await coreModule('release'), 2);
   await threads.take(undefined);
   assert.ok(threads.tryTake());
@@ -55,7 +55,7 @@ async function build(
   return shards.map(({ path: file }) => readFileSync(file, 'latin1'));
 }
 
-void test('a thread that rests builds the same as a new one, behind builds of any size', async () => {
+void test('an idle thread builds the same as a new one, after builds of any size', async () => {
   const threads = new BuildThreads(await coreModule('release'), 1);
   const small = { 'a.c': 'int plum;\n', 'b/c.h': '#pragma once\n' };
   const other = { 'x.py': 'def pear():\n  pass\n', 'a.c': 'int plum;\n' };
@@ -72,7 +72,7 @@ void test('a thread that rests builds the same as a new one, behind builds of an
   assert.equal(threads.idleCount, 0);
 });
 
-void test('a thread whose build was stopped does not rest', async () => {
+void test('a thread whose build was stopped is not reused', async () => {
   const threads = new BuildThreads(await coreModule('release'), 1);
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `plum ${i}\n`.repeat(50_000)]),
@@ -87,7 +87,7 @@ void test('a thread whose build was stopped does not rest', async () => {
   await threads.close();
 });
 
-void test('a build that is stopped as it gets its turn does not begin', async () => {
+void test('a build stopped before its turn does not start', async () => {
   const threads = new BuildThreads(await coreModule('release'), 1);
   await threads.take(undefined);
   const stop = new AbortController();
@@ -99,7 +99,7 @@ void test('a build that is stopped as it gets its turn does not begin', async ()
   assert.deepEqual([threads.takenCount, threads.idleCount], [0, 0]);
 });
 
-void test('a thread that ends by itself is told of, and rests no more', async () => {
+void test('a thread that exits is reported, and not reused', async () => {
   const threads = new BuildThreads(await coreModule('release'), 1);
   await threads.take(undefined);
   const thread = threads.thread();
@@ -118,7 +118,7 @@ void test('a thread that ends by itself is told of, and rests no more', async ()
   assert.deepEqual([threads.takenCount, threads.idleCount], [0, 0]);
 });
 
-void test('builds beside each other give all back', async () => {
+void test('concurrent builds release all memory', async () => {
   const module = await coreModule('release');
   const threads = new BuildThreads(module, 2);
   const files = Object.fromEntries(

@@ -180,7 +180,7 @@ function compare(random: Random, all: readonly TwinDoc[], docStart: number): voi
   assert.equal(Buffer.from(hashes).toString('hex'), stored.join(''));
 }
 
-test('columns of a build say what objects would', () => {
+test('columns of a build equal a model of objects', () => {
   const random = seededRandom(13);
   for (let round = 0; round < 60; round++) {
     const docs = twinDocs(random, below(random, 120));

@@ -40,7 +40,7 @@ async function orderOfThree(): Promise<{ order: MergeOrder; module: WebAssembly.
   return { order, module };
 }
 
-void test('a merge is given up at any moment', { timeout: 120_000 }, async () => {
+void test('a merge can be aborted at any moment', { timeout: 120_000 }, async () => {
   const { order, module } = await orderOfThree();
   let abortedCount = 0;
   for (let ms = 0; ms < LATEST_MS; ms += 3) {
@@ -65,7 +65,7 @@ void test('a merge is given up at any moment', { timeout: 120_000 }, async () =>
 });
 
 void test(
-  'merges leave no mapping behind, failed ones neither',
+  'merges leave no mapping, failed ones neither',
   { timeout: 120_000, skip: cannotCountMappings },
   async () => {
     const { order, module } = await orderOfThree();

@@ -50,7 +50,7 @@ test('categories by path', () => {
     for (const path of paths) assert.equal(docCategory(path), category, path);
 });
 
-test('marks of the repo win over the path', () => {
+test('attributes of the repo override the path', () => {
   assert.equal(docCategory('vendor/a.c', { isVendored: false }), 'ordinary');
   assert.equal(docCategory('src/a.c', { isVendored: true }), 'vendored');
   assert.equal(docCategory('src/a.c', { isGenerated: true }), 'generated');
@@ -66,7 +66,7 @@ test('tiers: ordinary, test, vendored or generated', () => {
   );
 });
 
-test('the kind of a file follows its tier, and where that leaves it open its path', () => {
+test('the kind of a file follows its tier, otherwise its path', () => {
   const cases = [
     ['src/a.ts', 0, 'code'],
     ['.github/readme.md', 0, 'code'],
@@ -96,7 +96,7 @@ function shardOf(shardId: string, paths: readonly string[]) {
   return { requested, kinds };
 }
 
-test('a kind is told from the path once, and the same the next time', () => {
+test('the kind is computed once for each path, and stable', () => {
   const one = shardOf('one', ['src/a.ts', 'docs/b.md', 'vendor/c.go', 'a.pb.go', 'a.test.ts']);
   const expected = ['docs', 'code', 'vendored', 'generated', 'test'];
   for (let round = 0; round < 2; round++)

@@ -81,7 +81,7 @@ async function whileBusy<T>(engine: Engine, work: () => Promise<T>): Promise<T> 
   }
 }
 
-void test('a rare word is answered while all threads are held, whole and cut', async () => {
+void test('a rare word is answered while all threads are busy, whole and cut', async () => {
   await using engine = await engineWith();
   for (const matches of [1_000_000, 700, 20]) {
     const expected = timeless(await engine.search('plum', { matches }));
@@ -90,7 +90,7 @@ void test('a rare word is answered while all threads are held, whole and cut', a
   }
 });
 
-void test('searches that are to begin on threads are answered while these are held', async () => {
+void test('searches that start on threads are answered while these are busy', async () => {
   await using engine = await engineWith();
   const searchThree = async (): Promise<unknown> => {
     const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
@@ -101,13 +101,13 @@ void test('searches that are to begin on threads are answered while these are he
   assert.equal(await whileBusy(engine, searchThree), 3);
 });
 
-void test('a stream comes to its end while all threads are held', async () => {
+void test('a stream ends while all threads are busy', async () => {
   await using engine = await engineWith();
   const events = await whileBusy(engine, () => streamEvents(engine.parts, requestOf('plum')));
   assert.ok(JSON.stringify(events.at(-1)).includes('"isSearchExhaustive":true'));
 });
 
-void test('a deadline is kept while all threads are held by another search', async () => {
+void test('a deadline is met while another search keeps all threads busy', async () => {
   await using engine = await engineWith();
   await whileBusy(engine, async () => {
     // At 1 ms before, at 300 ms after its units have proved too long for a second searcher.

@@ -102,7 +102,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
   assert.ok(counts.refused > 400 && counts.met > 20, JSON.stringify(counts));
 });
 
-void test('a byte that changes after it was read is met once pages are checked again', async () => {
+void test('a byte that changes after it was read is detected once pages are verified again', async () => {
   const { module, shard, valid } = await shardToDamage();
   const searcher = new Searcher(module, { verifiedMs: 0 });
   assert.deepEqual(searcher.setShards([shard]), []);
@@ -158,7 +158,7 @@ void test('damage behind a valid header checksum never traps', async () => {
   assert.ok(openCount > 0);
 });
 
-void test('a cut file is refused', async () => {
+void test('a truncated file is refused', async () => {
   const { module, valid, searcher, file } = await shardToDamage();
   for (let size = 0; size < valid.length; size += 64) {
     writeFileSync(file, valid.subarray(0, size));
@@ -169,7 +169,7 @@ void test('a cut file is refused', async () => {
   }
 });
 
-void test('case marks that are not those of the content are reported, whatever the checksums say', async () => {
+void test('wrong case marks are reported, whatever the checksums say', async () => {
   const module = await compileCore(wasmFile('release'));
   const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
   const bytes = readFileSync(shard.path);

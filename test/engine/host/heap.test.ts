@@ -8,7 +8,7 @@ import { findHeapTrim } from '../../../daemon/engine/host/mapping.ts';
 
 const whenRunning = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
 
-void test('the heap is trimmed after a large answer, also when more of them follow', async () => {
+void test('the heap is trimmed after a large answer, also between several of them', async () => {
   const trimmer = new HeapTrimmer();
   trimmer.noteFreed(1000);
   assert.equal(trimmer.isWaiting, false);
@@ -24,7 +24,7 @@ void test('the heap is trimmed after a large answer, also when more of them foll
   trimmer.close();
 });
 
-void test('trimming leaves what is in use', () => {
+void test('trimming keeps memory in use', () => {
   const kept = Buffer.alloc(5_000_000, 7);
   // Freed memory between what is kept is what there is to give back.
   for (let i = 0; i < 50; i++) Buffer.alloc(1_000_000, i);
@@ -32,7 +32,7 @@ void test('trimming leaves what is in use', () => {
   assert.ok(kept.every((byte) => byte === 7));
 });
 
-void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
+void test('garbage is collected when there is much of it, while idle', async () => {
   const measured = { size: 40 << 20, privateSize: 200 << 20, share: 0, probeCount: 0 };
   const probes = {
     oldSize: () => measured.size,
@@ -96,7 +96,7 @@ void test('what work leaves behind is collected once there is much of it, in qui
   trimmer.close();
 });
 
-void test('the real looks see what is kept, and a thread that works', async () => {
+void test('the real probes measure kept memory and a busy thread', async () => {
   const probes = realProbe();
   const before = probes.oldSize();
   const kept = Buffer.alloc(50 << 20, 1);

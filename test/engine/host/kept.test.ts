@@ -91,7 +91,7 @@ const DAMAGES: Readonly<Record<string, (ranges: Uint32Array) => Uint32Array>> = 
 };
 
 for (const build of ['debug', 'release'] as const) {
-  void test(`docs are shown the same by kept ranges, ${build}`, async () => {
+  void test(`docs are rendered the same with cached ranges, ${build}`, async () => {
     const { searcher, shardId } = await searcherOver(build);
     for (const query of ['foo\\d+', 'fo+\\d.*bar', '(?i)k\\w*', 'file:foo[12] foo\\d+']) {
       const units = searchUnits(searcher, shardId, query);
@@ -110,7 +110,7 @@ for (const build of ['debug', 'release'] as const) {
   });
 }
 
-void test('ranges that the doc cannot have are not used', async () => {
+void test('ranges outside of the doc are ignored', async () => {
   const { searcher, shardId } = await searcherOver('debug');
   for (const unit of searchUnits(searcher, shardId, 'foo\\d+')) {
     const expected = renderUnit(searcher, unit, undefined, 100);
@@ -119,7 +119,7 @@ void test('ranges that the doc cannot have are not used', async () => {
   }
 });
 
-void test('a unit keeps no ranges of literals, of expressions over lines, nor more than there is room for', async () => {
+void test('a unit caches no ranges of literals, of expressions over lines, nor beyond the limit', async () => {
   const { searcher, shardId } = await searcherOver('release');
   for (const query of ['foo', 'foo\\s+bar', 'foo\\d+ or bar\\d+', '-foo\\d+'])
     for (const { kept } of searchUnits(searcher, shardId, query)) assert.equal(kept, undefined);
@@ -129,7 +129,7 @@ void test('a unit keeps no ranges of literals, of expressions over lines, nor mo
   for (const { kept } of units) assert.ok((kept?.length ?? 0) <= 2 * 32_768);
 });
 
-void test('ranges that a unit keeps are those of its docs, however many are equal', async () => {
+void test('cached ranges belong to their docs, however many are equal', async () => {
   // Docs with the same content stay in one unit, which holds more than UNIT_DOCS_MAX then.
   const docs = Array.from({ length: UNIT_DOCS_MAX + 300 }, (_, doc) => ({
     path: `doc${doc}.txt`,
@@ -153,7 +153,7 @@ void test('ranges that a unit keeps are those of its docs, however many are equa
   }
 });
 
-void test('after a binding to the heads its docs are rendered by it, and others are bound anew', async () => {
+void test('after a binding to the heads its docs are rendered by it, others are bound again', async () => {
   // The first is a head by its name; the last has the word only in a folder of its path, far behind the first.
   const others = Array.from({ length: 300 }, (_, doc) => `doc${doc}.txt`);
   const docs = ['plum.txt', ...others, 'of-plums/pear.txt'].map((file) => ({

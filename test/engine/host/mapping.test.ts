@@ -93,7 +93,7 @@ function memorySizes(searcher: Searcher, shards: readonly LiveShard[]): number[]
   return shards.map(({ shardId }) => searcher.spaceOf(shardId).core.memory.buffer.byteLength);
 }
 
-void test('read shards and shards in three spaces answer as mapped ones in one space', async () => {
+void test('read shards, and shards in three spaces, answer like mapped ones in one space', async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 6);
   const capacityForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 4096) * 4096;
@@ -113,7 +113,7 @@ void test('read shards and shards in three spaces answer as mapped ones in one s
   assert.deepEqual(all[2], all[0]);
 });
 
-void test('ranges of closed shards are used again', async () => {
+void test('ranges of closed shards are reused', async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 3);
   const size = Math.ceil(Math.max(...shards.map((shard) => shard.size)) / 4096) * 4096;
@@ -132,7 +132,7 @@ void test('ranges of closed shards are used again', async () => {
   for (const shard of shards) if (canMap()) assert.equal(areasOf(shard.path).length, 0);
 });
 
-test('a page that nobody has touched is not in memory, one that was read is', { skip }, () => {
+test('an untouched page is not in memory, a read one is', { skip }, () => {
   const pages = 64;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const address = (pages / 2) * 65536;

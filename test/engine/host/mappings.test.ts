@@ -41,7 +41,7 @@ function countAreas(folder: string): { all: number; ofFiles: number } {
   return { all: lines.length, ofFiles: lines.filter((line) => line.includes(folder)).length };
 }
 
-void test('a shard takes one mapping a file, and no gap between files', { skip }, async () => {
+void test('a shard needs one mapping for each file, without gaps', { skip }, async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 100);
   const folder = shards[0]!.path.slice(0, shards[0]!.path.lastIndexOf('/'));
@@ -55,7 +55,7 @@ void test('a shard takes one mapping a file, and no gap between files', { skip }
   assert.ok(after.all - before.all < 2 * 99 + 60, `${after.all - before.all} areas more`);
 });
 
-void test('shards beyond the share of a thread are mapped in turns', { skip }, async () => {
+void test('shards beyond the share of a thread are mapped in turn', { skip }, async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 260);
   const folder = shards[0]!.path.slice(0, shards[0]!.path.lastIndexOf('/'));
@@ -92,14 +92,14 @@ void test(
   },
 );
 
-void test('a mapping that fails is an error, not a copy', { skip }, () => {
+void test('a failed mapping is an error, not a copy', { skip }, () => {
   const file = fileURLToPath(new URL('./mapping-limit-child.js', import.meta.url));
   const { stdout, stderr, status } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
   assert.match(stdout, /^MappingError: .*could not be mapped \(error 12 of mmap\)\n$/);
 });
 
-void test('pages that cannot be read are told, not touched', { skip }, () => {
+void test('unreadable pages are reported, not touched', { skip }, () => {
   const file = path.join(temporaryFolder(), 'file');
   writeFileSync(file, Buffer.alloc(65_536, 1));
   const memory = new WebAssembly.Memory({ initial: 3, maximum: 3 });
@@ -116,7 +116,7 @@ function canReport(): boolean {
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-void test('a shard whose file was cut is refused when it is bound', { skip }, async () => {
+void test('a shard whose file was truncated is refused at binding', { skip }, async () => {
   const module = await coreModule('release');
   const [shard] = makeShards(module, 1);
   const searcher = new Searcher(module);
@@ -128,7 +128,7 @@ void test('a shard whose file was cut is refused when it is bound', { skip }, as
     assert.throws(() => searcher.bind(shard!.shardId), /its file has 4096 bytes instead of/);
 });
 
-void test('the share of each thread leaves room for the process itself', () => {
+void test('the share of each thread leaves mappings for the process itself', () => {
   assert.equal(mappingShares(2, undefined) === undefined, false);
   for (const limit of [65_530, 262_144, 10_000]) {
     for (const threads of [1, 2, 16]) {
@@ -139,7 +139,7 @@ void test('the share of each thread leaves room for the process itself', () => {
   }
 });
 
-void test('the operator is told of too many shards, with the remedy', { skip }, () => {
+void test('too many shards are reported to the operator, with the remedy', { skip }, () => {
   const symbols = { path: '/t', size: 1 };
   const files = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ shardId: `${i}`, path: '/s', size: 1, symbols }));
@@ -153,7 +153,7 @@ void test('the operator is told of too many shards, with the remedy', { skip }, 
   assert.equal(mappingWarning(files(20_000), 2, suggested), undefined);
 });
 
-void test('a hold takes out the shard that came first', () => {
+void test('the budget evicts the oldest shard', () => {
   const out: string[] = [];
   const budget = new MappingBudget(130, true, (shardId) => out.push(shardId));
   budget.add('stays', 2);
@@ -165,7 +165,7 @@ void test('a hold takes out the shard that came first', () => {
   assert.equal(budget.count, 2);
 });
 
-void test('free ranges are joined again', () => {
+void test('free ranges are merged', () => {
   const list = new RangeList(100, 200);
   const starts = Array.from({ length: 10 }, () => list.take(10)!);
   assert.equal(list.take(1), undefined);

@@ -35,7 +35,7 @@ const REQUESTS = [
   { query: 'file:d77 -needle', matches: 100_000 },
 ];
 
-void test('any number of threads gives the answer of one', async (t) => {
+void test('any number of threads gives the same answer', async (t) => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const shards = Array.from({ length: 5 }, (_, i) => makeShard(module, folder, i, 2500 + 300 * i));
@@ -74,7 +74,7 @@ async function threadsOf<T>(work: (threads: Worker[]) => Promise<T>): Promise<T>
   }
 }
 
-void test('a thread that dies is replaced and nothing is missing', async () => {
+void test('a dying thread is replaced and nothing is missing', async () => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const shards = Array.from({ length: 3 }, (_, i) => makeShard(module, folder, i, 3000, 2000));
@@ -107,7 +107,7 @@ void test('a thread that dies is replaced and nothing is missing', async () => {
 const TRAPPING_DOCS = 1777;
 const SLOW_DOCS = 1778;
 
-void test('a shard that traps costs that shard alone', async (t) => {
+void test('a trapping shard costs only that shard', async (t) => {
   const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
   const folder = temporaryFolder();
   const shards = [

@@ -40,7 +40,7 @@ void test(
   },
 );
 
-void test('work in the background is behind searches', { skip: !isLinux }, async () => {
+void test('background work has a lower priority than searches', { skip: !isLinux }, async () => {
   const before = niceValues();
   const own = before.get(String(process.pid))!;
   const module = new URL('../../../daemon/base/priority.js', import.meta.url).href;

@@ -35,7 +35,7 @@ function segmentOf(module: WebAssembly.Module, bytes: Uint8Array, file: string):
   return { path: file, size: segment!.length };
 }
 
-void test('memory of dropped instances goes back at once', { skip: !canMap() }, async () => {
+void test('memory of released instances is freed at once', { skip: !canMap() }, async () => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const lines = Array.from({ length: SIZE / 30 }, (_, one) => hash('sha1', String(one), 'base64'));
@@ -73,7 +73,7 @@ void test('memory of dropped instances goes back at once', { skip: !canMap() }, 
 });
 
 void test(
-  'the next instance takes the memory, empty; no other does',
+  'the next instance gets the memory, zeroed; no other does',
   { skip: !canMap() },
   async () => {
     const module = await coreModule('release');

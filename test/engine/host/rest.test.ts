@@ -28,7 +28,7 @@ function usedByteOf(searcher: Searcher, shardId: string): { isUsed: boolean; use
   };
 }
 
-void test('memory is given back in a pause, amid a search too', async () => {
+void test('memory is released while idle, and during a search', async () => {
   const module = await coreModule('release');
   const docs = Array.from({ length: 4000 }, (_, doc) => ({
     path: `d${doc}.txt`,
@@ -61,7 +61,7 @@ void test('memory is given back in a pause, amid a search too', async () => {
   assert.ok(unitCount > 15, `${unitCount} units`);
 });
 
-void test('memory is given back while other searches go on, but for one that takes long', async () => {
+void test('memory is released while other searches run, except for a long one', async () => {
   const module = await coreModule('release');
   const docs = [{ path: 'd.txt', bytes: Buffer.from('common\n') }];
   const shard = buildShard(module, temporaryFolder(), REPO, docs);

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { makeNotes, SearchNote } from '../../../daemon/engine/host/search-note.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 
-void test('no page is left to be found when it is touched', () => {
+void test('all pages are resident before they are touched', () => {
   const file = path.join(temporaryFolder(), 'searching');
   makeNotes(file);
   const { size, blocks } = statSync(file);
@@ -16,7 +16,7 @@ void test('no page is left to be found when it is touched', () => {
   assert.ok(blocks * 512 >= size, `${blocks} blocks for ${size} bytes`);
 });
 
-void test('what cannot be made is not there, and threads go without', () => {
+void test('a note that cannot be created is skipped, and threads work without it', () => {
   const file = path.join(temporaryFolder(), 'gone', 'searching');
   assert.throws(() => makeNotes(file), { code: 'ENOENT' });
   assert.equal(existsSync(file), false);

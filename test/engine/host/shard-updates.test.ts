@@ -7,7 +7,7 @@ import { Engine, repoRecord } from './harness.ts';
 
 const REPO = repoRecord(1, 'host/a');
 
-void test('threads are told of a shard once, and know it until it goes', async () => {
+void test('threads hear of a shard once, and keep it until it is removed', async () => {
   await using engine = await Engine.open({ inlineNs: 0n });
   let stampCount = 0;
   const plain = engine.shardOf(REPO, [{ path: 'a', bytes: Buffer.from('plum\n') }]);
@@ -43,7 +43,7 @@ function mappedIn(folder: string): string[] {
   return [...new Set(files.filter((file) => file.startsWith(folder)))];
 }
 
-void test('what has gone is mapped and open nowhere, after 300 changes', async () => {
+void test('removed shards are not mapped or open anywhere, after 300 changes', async () => {
   await using engine = await Engine.open({ inlineNs: 0n, workers: 2 });
   const shards = Array.from({ length: 6 }, (_, index) =>
     engine.shardOf(REPO, [{ path: `f${index}`, bytes: Buffer.from('plum\n') }]),

@@ -85,7 +85,7 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   assert.ok(counts.refused > 1000, JSON.stringify(counts));
 });
 
-void test('cut files, and files of another shard, are refused', async () => {
+void test('truncated files, and files of another shard, are refused', async () => {
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();
   const [shard, other] = [makeDocs(), makeDocs().slice(1)].map((docs) =>
@@ -104,7 +104,7 @@ void test('cut files, and files of another shard, are refused', async () => {
   assert.deepEqual(searcher.setShards([other!]), []);
 });
 
-void test('what cannot be a symbol is left out', async () => {
+void test('invalid symbols are excluded', async () => {
   const module = await compileCore(wasmFile('debug'));
   const folder = temporaryFolder();
   const bytes = Buffer.from(`one two\nthree ${'x'.repeat(2000)}\n`);

@@ -59,7 +59,7 @@ void test('the head of an expression', () => {
   assert.equal(REGEX_CHAIN_OFFSET + REGEX_CHAIN_SIZE, REGEX_HEAD_SIZE);
 });
 
-void test('an expression within a line has no beginning', () => {
+void test('an expression within a line has no match start', () => {
   const plan = Buffer.from(planOf('foo.*bar').bytes);
   const head = headOf(plan);
   assert.notEqual(plan.readUInt32LE(head + REGEX_CONDITION_OFFSET), 0);
@@ -101,7 +101,7 @@ void test('no word of a plan is trusted', async () => {
   assert.ok(refused > 100, `${refused} were refused`);
 });
 
-void test('nodes with several parents are refused before they become too many', async () => {
+void test('shared nodes are refused before they become too many', async () => {
   const module = await coreModule('debug');
   const docs = [{ path: 'a', bytes: Buffer.from('plum pear\n') }];
   const shard = buildShard(module, temporaryFolder(), repoRecord(1, 'host/repo'), docs);

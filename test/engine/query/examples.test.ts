@@ -135,7 +135,7 @@ for (const [number, query, mode, form] of ROWS) {
   });
 }
 
-test('every row of the table is here', () => {
+test('the table has every row', () => {
   const numbers = new Set(ROWS.map(([number]) => number));
   assert.deepEqual(
     [...numbers],

@@ -78,7 +78,7 @@ for (const [text, ...queries] of CASES) {
   });
 }
 
-test('no more than three, whatever the text; none for what is too long to be written by hand', () => {
+test('at most three hints for any text; none for overlong text', () => {
   assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
   for (const text of [
     '(',
@@ -98,12 +98,12 @@ test('no more than three, whatever the text; none for what is too long to be wri
   assert.deepEqual(hintsFor(`NOT ${'x'.repeat(997)}`, false), []);
 });
 
-test('an expression is one where expressions are asked for', () => {
+test('no hint to enable expressions where they are enabled', () => {
   assert.deepEqual(hintsFor('foo.*bar', true), []);
   assert.match(hintsFor('foo.*bar', false)[0]?.message ?? '', /isRegexEnabled/);
 });
 
-test('what is doubtful is no hint where it finds something', () => {
+test('a doubtful hint is omitted where the query finds something', () => {
   assert.notDeepEqual(hintsFor('NOT plum', false, true), []);
   assert.notDeepEqual(hintsFor('type:diff plum', false, true), []);
   assert.notDeepEqual(hintsFor('/plum/', false, true), []);
@@ -143,7 +143,7 @@ async function bothHints(
   return [answer.hints ?? [], hints ?? []];
 }
 
-test('answers and streams have hints, whatever was found', async () => {
+test('answers and streams have the same hints', async () => {
   await using engine = await Engine.over([{ path: 'a', bytes: Buffer.from('plum !pear\n') }]);
   for (const [query, count] of [
     ['plum !apple', 1],
@@ -155,7 +155,7 @@ test('answers and streams have hints, whatever was found', async () => {
     assert.equal((await hintsOf(engine, query)).length, count, query);
 });
 
-test('a revision that is not indexed: what is, and the query that finds it', async () => {
+test('a revision that is not indexed: the indexed ones, and the query that finds it', async () => {
   await using engine = await Engine.open();
   const repo = {
     ...repoRecord(1, 'host/tree'),
@@ -181,7 +181,7 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
     assert.deepEqual(await hintsOf(engine, query), [], query);
 });
 
-test('nothing in the default revision: others that have something', async () => {
+test('nothing in the default revision: other revisions with matches', async () => {
   await using engine = await Engine.open();
   const names = ['refs/heads/main', 'refs/heads/c'];
   const repo = { ...repoRecord(1, 'host/repo'), defaultRevision: names[0]!, revisions: names };
@@ -255,7 +255,7 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
   ['(pl\\w+ pe..$)', REGEX, /^\$ does not hold/, raw`(pl\w+ pe..\r?$)`],
 ];
 
-test('nothing found: the filter that nothing fits, and the near form that finds something', async () => {
+test('no matches: the filter that excludes everything, and the nearest form with matches', async () => {
   await using engine = await Engine.open();
   const [visible, hidden] = [repoRecord(1, 'host/seen'), repoRecord(2, 'host/hidden')];
   const bare = [repoRecord(3, 'host/empty'), repoRecord(4, 'host/hidden-empty')];
@@ -287,7 +287,7 @@ test('nothing found: the filter that nothing fits, and the near form that finds 
   assert.deepEqual(await hintsOf(engine, large, { ...REGEX, ...EXACT }, repoAccess), []);
 });
 
-test('nothing found: files too large to be searched are counted, over any number of repositories', async () => {
+test('no matches: files too large to search are counted, over any number of repositories', async () => {
   await using engine = await Engine.open();
   const repos = Array.from({ length: 300 }, (_, i) => repoRecord(i + 1, `host/r${i}`));
   const shards = repos.map((repo) =>
@@ -324,7 +324,7 @@ test('nothing found: files too large to be searched are counted, over any number
     );
 });
 
-test('some matches missing before CRLF: how many more there are', async () => {
+test('matches missing before CRLF: their number', async () => {
   await using engine = await Engine.over([
     { path: 'lf', bytes: Buffer.from('plum;\npear pear\npear\n') },
     { path: 'crlf', bytes: Buffer.from('plum;\r\nplum;\r\npear kiwi\r\n') },
@@ -347,7 +347,7 @@ test('some matches missing before CRLF: how many more there are', async () => {
     assert.deepEqual(await hintsOf(engine, query, request), [], query);
 });
 
-test('line ends of an expression: what is none stays', () => {
+test('line ends of an expression: other dollar signs stay', () => {
   for (const [pattern, expected] of [
     ['a$|b$', raw`a\r?$|b\r?$`],
     [raw`\$[$\]$]\Q$\E$`, raw`\$[$\]$]\Q$\E\r?$`],

@@ -48,7 +48,7 @@ const PLANS: readonly (readonly [query: string, plan: string])[] = [
 for (const [query, plan] of PLANS)
   test(`plan of ${query}`, () => assert.equal(planOf(query), plan));
 
-test('where repos have several revisions, queries without one are about the default ones', () => {
+test('in repos with several revisions, queries without one use the default ones', () => {
   assert.equal(planOf('foo', true), 'and(rev:"HEAD", content:"foo")');
   assert.equal(planOf('foo -rev:next', true), 'and(rev:"*", and(content:"foo", not(rev:"next")))');
 });

@@ -263,7 +263,7 @@ test('queries of the largest size terminate without deep recursion', () => {
   }
 });
 
-test('unbalanced parentheses of the largest size are one text', () => {
+test('unbalanced parentheses of the largest size are plain text', () => {
   const query = '('.repeat(QUERY_SIZE_MAX);
   assert.equal(formOf(query, 'K'), `text:"${query}"`);
   assert.equal(formOf(query, 'R'), 'ERROR@0');
@@ -290,7 +290,7 @@ function withoutContent(node: QueryNode): QueryNode {
 }
 
 for (const isRegexEnabled of [false, true]) {
-  test(`a filter is ANDed as if it stood beside the query, regex mode ${isRegexEnabled}`, () => {
+  test(`a filter is combined by AND with the query, regex mode ${isRegexEnabled}`, () => {
     const trees = treeArbitrary(isRegexEnabled);
     const whole = (query: string, filter: string) =>
       atOnce(wholeQuerySteps({ query, filter }, { isRegexEnabled }));
@@ -310,7 +310,7 @@ for (const isRegexEnabled of [false, true]) {
   });
 }
 
-test('a filter that does not parse says that it is the filter', () => {
+test('an error in a filter says that it is in the filter', () => {
   const refused = (filter: string) => () =>
     atOnce(wholeQuerySteps({ query: 'a', filter }, { isRegexEnabled: false }));
   assert.throws(refused('lang:'), /^QueryError: filter: missing value at position 5$/);
@@ -332,7 +332,7 @@ function positionsOf(node: QueryNode): number[] {
   }
 }
 
-test('the words of a query are where its tree has leaves; those of others end, too', () => {
+test('words of a query are at the leaves of its tree; stopped requests end too', () => {
   fc.assert(
     fc.property(anyText, fc.boolean(), (text, isRegexEnabled) => {
       const words = wordsOf(text, isRegexEnabled);

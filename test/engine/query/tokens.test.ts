@@ -243,7 +243,7 @@ table('culprit of a regular expression', 'K', [
   ['(file:"a|*" or x)', 'ERROR@9'],
 ]);
 
-test('the error names reason and position', () => {
+test('the error has a reason and a position', () => {
   assert.throws(
     () => parseQuery('fork:maybe', { isRegexEnabled: false }),
     (error) =>
@@ -254,7 +254,7 @@ test('the error names reason and position', () => {
   );
 });
 
-test('leaves know where their text stands', () => {
+test('leaves have the positions of their text', () => {
   const D = { kind: 'literal', codePoint: 0x64, isFolded: false };
   assert.deepEqual(parseQuery('\u{1f600}b "c" file:"d" lang: e', { isRegexEnabled: false }), {
     kind: 'and',
@@ -267,7 +267,7 @@ test('leaves know where their text stands', () => {
   });
 });
 
-test('letters of expressions match in any case where the request says so, but never those of repos', () => {
+test('regular expressions ignore case where requested, but never those of repos', () => {
   const fields = (isFolded: boolean) => {
     const query = parseQuery('a (?-i)b file:c sym:d repo:e', { isRegexEnabled: true, isFolded });
     assert.ok(query.kind === 'and');

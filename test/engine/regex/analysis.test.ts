@@ -56,7 +56,7 @@ const FACTS: readonly (readonly [pattern: string, needles: string, condition: st
 ];
 
 for (const [pattern, needles, condition] of FACTS) {
-  test(`known of ${JSON.stringify(pattern)}: ${needles}, ${condition}`, () => {
+  test(`facts of ${JSON.stringify(pattern)}: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
     assert.equal(description, `needles ${needles}; holds ${condition}`);
   });
@@ -106,14 +106,14 @@ const SPANNING: readonly (readonly [
 ];
 
 for (const [pattern, needles, condition, matchStart] of SPANNING) {
-  test(`known of ${JSON.stringify(pattern)}, which spans lines: ${needles}, ${condition}`, () => {
+  test(`facts of ${JSON.stringify(pattern)}, over several lines: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
     const expected = `needles ${needles}; holds ${condition}; spans lines, begins in ${matchStart}`;
     assert.equal(description, expected);
   });
 }
 
-test('what stands on both sides of whitespace is known', () => {
+test('text on both sides of whitespace is required', () => {
   const { matchStart } = compileRegex(parseRegex(raw`err(no)?\s*=\s*-E[A-Z]+;`));
   assert.ok(matchStart && matchStart.near.kind === 'and');
   assert.equal(printCondition(matchStart.start), '"err"');
@@ -171,7 +171,7 @@ for (const [pattern, forward, reverse] of AUTOMATA) {
   });
 }
 
-test('a set that stands at many places is called', () => {
+test('a set used in many places is called', () => {
   const automaton = compileTree(simplify(parseRegex('[a\u{e4}]{3}')), false, 100, 400, 0);
   assert.equal(
     printAutomaton(automaton),
@@ -179,7 +179,7 @@ test('a set that stands at many places is called', () => {
   );
 });
 
-test('sets of many ranges take few states', () => {
+test('sets of many ranges need few states', () => {
   for (const [pattern, forwardMax, reverseMax] of [
     [raw`\pL`, 350, 600],
     [raw`\p{Greek}`, 30, 40],
@@ -193,7 +193,7 @@ test('sets of many ranges take few states', () => {
   }
 });
 
-test('expressions that need too many states are refused where they stand', () => {
+test('expressions that need too many states are refused with their position', () => {
   for (const pattern of [
     raw`\pL{1000}`.repeat(11),
     raw`(\w{10}\pL{2}){80}`.repeat(11),
@@ -207,7 +207,7 @@ test('expressions that need too many states are refused where they stand', () =>
   }
 });
 
-test('repeats of classes take a state or two for each time, and some for the classes', () => {
+test('repeats of classes need a state or two each time, and some for the classes', () => {
   for (const [pattern, repeatCount] of [
     [raw`\pL{50}`, 50],
     [raw`\p{L}{1,40}`, 79],
@@ -228,7 +228,7 @@ test('repeats of classes take a state or two for each time, and some for the cla
   }
 });
 
-test('expressions whose copies share their states are refused for the work', () => {
+test('expressions with shared states are refused for the work', () => {
   const alternatives = Array.from({ length: 600 }, () => 'ab|cb|').join('');
   assert.equal(compileRegex(parseRegex(`(?:${alternatives}xy){5}`)).stateCount, 31);
   assert.throws(() => compileRegex(parseRegex(`(?:${alternatives}xy){900}`), { position: 7 }), {
@@ -238,7 +238,7 @@ test('expressions whose copies share their states are refused for the work', () 
   });
 });
 
-test('of the longest lists of words all are known', () => {
+test('all words of the longest lists are required', () => {
   // Twins have the longest common beginnings that fit.
   const words = Array.from({ length: 64 }, (_, i) => `${'word'.repeat(14)}${i + 100}`);
   const { needles, condition } = compileRegex(parseRegex(`\\b(${words.join('|')})\\b`));
@@ -247,13 +247,13 @@ test('of the longest lists of words all are known', () => {
   assert.deepEqual(condition, { kind: 'or', children });
 });
 
-test('of expressions that would take too long to analyse the beginning is known', () => {
+test('expressions too long to analyse are analysed at the beginning', () => {
   const tail = Array.from({ length: 300 }, () => '(?:ab)?cd*?').join('');
   const description = describeRegex(compileRegex(parseRegex(`foobar.*${tail}`)));
   assert.match(description, /^needles prefix\("foobar"\); holds (?:"foobar"|and\("foobar")/);
 });
 
-test('large expressions are refused before anything is made of them', () => {
+test('large expressions are refused before anything is compiled', () => {
   const wide = Array.from({ length: 100_000 }, (_, index) => `a${index}`).join('|');
   assert.throws(() => parseRegex(wide, { position: 3 }), {
     message: /bytes, limit 4096 at position 3$/,
@@ -263,7 +263,7 @@ test('large expressions are refused before anything is made of them', () => {
   });
 });
 
-test('patterns of the largest size, of whatever they are made, compile or are refused', () => {
+test('patterns of the largest size, of any kind, compile or are refused', () => {
   const parts = [
     'a|',
     'abc|',
@@ -288,7 +288,7 @@ test('patterns of the largest size, of whatever they are made, compile or are re
   }
 });
 
-test('of an expression for names only is told whether it can match', () => {
+test('an expression for names only says whether it can match', () => {
   for (let size = 1; size <= 4; size++) {
     for (const tree of treesOf(size)) {
       const [whole, name] = [compileRegex(tree), compileRegex(tree, { subject: 'name' })];
@@ -298,7 +298,7 @@ test('of an expression for names only is told whether it can match', () => {
   }
 });
 
-test('briefly, needles of names are in any case, and symbols have none', () => {
+test('in short form needles of names ignore case, and symbols have none', () => {
   const tree = parseRegex('foo[a-f]+bar');
   const needlesOf = (subject: 'name' | 'symbol', isBrief: boolean): string =>
     printNeedles(compileRegex(tree, { subject, isBrief }).needles);

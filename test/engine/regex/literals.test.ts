@@ -106,7 +106,7 @@ for (const [pattern, form] of CONTENTS) {
   });
 }
 
-test('without regard to case from the start', () => {
+test('case-insensitive from the start', () => {
   assert.equal(formOf('Foo|BAR', 'content', true), "'foo' 'bar' /i");
   assert.equal(formOf('(?-i)Foo', 'content', true), "'Foo'");
   assert.equal(formOf('1', 'content', true), "'1'");

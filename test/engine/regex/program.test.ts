@@ -79,7 +79,7 @@ test('all expressions of 5 nodes', { skip: !isLong }, () => {
   for (const tree of treesOf(5)) compare(tree, texts);
 });
 
-test('the flags say what matches show', () => {
+test('flags agree with the matches', () => {
   const texts = textsUpTo(4);
   for (const size of [1, 2, 3]) {
     for (const tree of treesOf(size)) compareFlags(tree, texts);

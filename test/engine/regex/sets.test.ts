@@ -34,11 +34,11 @@ interface FoldExports {
   foldCodePoint(point: number): number;
 }
 
-test('the tables of folds are as generated', { skip: OTHER_UNICODE }, () => {
+test('the fold tables equal the generated ones', { skip: OTHER_UNICODE }, () => {
   execFileSync(process.execPath, ['scripts/make-fold-table.mjs', '--check'], { stdio: 'pipe' });
 });
 
-test('daemon and core fold alike', async () => {
+test('daemon and core fold the same', async () => {
   const [build] = BUILDS;
   const { exports } = await instantiateCore<FoldExports>('test/core/assembly/kernels.ts', build);
   for (let point = 0; point < 0x110000; point++) {
@@ -92,7 +92,7 @@ const CASES: readonly (readonly [pattern: string, members: string, others: strin
 ];
 
 for (const [pattern, members, others] of CASES) {
-  test(`without regard to case ${pattern} has ${JSON.stringify(members)}`, () => {
+  test(`case-insensitive ${pattern} has ${JSON.stringify(members)}`, () => {
     const ranges = setOf(pattern, true);
     for (const member of members) assert.ok(has(ranges, member.codePointAt(0)!), member);
     for (const other of others) assert.ok(!has(ranges, other.codePointAt(0)!), other);
@@ -115,7 +115,7 @@ const PROPERTIES = [
 ].map((name) => [name, name] as const);
 const SCRIPTS = SCRIPT_NAMES.split(/[ =]/).map((name) => [name, `sc=${name}`] as const);
 
-test('each code point is in one category and one script, and both tables are of one Unicode', () => {
+test('each code point has one category and one script, and both tables use one Unicode version', () => {
   for (const runs of [CATEGORY_RUNS, SCRIPT_RUNS]) {
     const sizes = Array.from(runs.matchAll(/[0-9a-z]+/g), ([size]) => Number.parseInt(size, 36));
     assert.equal(
@@ -129,11 +129,11 @@ test('each code point is in one category and one script, and both tables are of 
     assert.ok(!isPropertyName(name), name);
 });
 
-test('the tables of properties are as generated', { skip: OTHER_UNICODE }, () => {
+test('the property tables equal the generated ones', { skip: OTHER_UNICODE }, () => {
   execFileSync(process.execPath, ['scripts/make-property-table.mjs', '--check'], { stdio: 'pipe' });
 });
 
-test('properties are those of JavaScript', { skip: OTHER_UNICODE }, () => {
+test('properties equal those of JavaScript', { skip: OTHER_UNICODE }, () => {
   const points = Array.from({ length: 0x110000 }, (_, point) => point);
   const isText = (point: number): boolean => point < 0xd800 || point >= 0xe000;
   const characters = points.filter(isText).map((point) => String.fromCodePoint(point));
@@ -171,7 +171,7 @@ const pointArbitrary = fc
   )
   .map((point) => (point >= 0xd800 && point < 0xe000 ? 0xe000 : point));
 
-test('a set is matched in both directions by its members only', () => {
+test('a set matches exactly its members in both directions', () => {
   const pairs = fc.array(fc.tuple(pointArbitrary, pointArbitrary), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(pairs, fc.array(pointArbitrary, { maxLength: 10 }), (ends, others) => {

@@ -163,7 +163,7 @@ for (const [pattern, message] of REMEDIES) {
   });
 }
 
-test('a mark of look-around elsewhere is not taken for one', () => {
+test('look-around characters elsewhere are not look-around', () => {
   for (const pattern of ['(?P=n)', '(?>a)', '+a'])
     assert.throws(
       () => parseRegex(pattern),
@@ -171,13 +171,13 @@ test('a mark of look-around elsewhere is not taken for one', () => {
     );
 });
 
-test('the position is that of the query', () => {
+test('the position refers to the query', () => {
   assert.throws(() => parseRegex('\u{1f600}(', { position: 7 }), {
     message: /^regular expression: .* at position 8$/,
   });
 });
 
-test('counts up to 1000 and products up to 1000 are fine', () => {
+test('counts up to 1000 and products up to 1000 are accepted', () => {
   for (const pattern of [
     'a{1000}',
     'a{0,1000}',
@@ -194,12 +194,12 @@ function nested(depth: number): string {
   return `${'('.repeat(depth)}a${')'.repeat(depth)}`;
 }
 
-test('nesting is bound', () => {
+test('nesting is limited', () => {
   assert.equal(printRegex(parseRegex(nested(PATTERN_DEPTH_MAX))), "'a'");
   assert.throws(() => parseRegex(nested(PATTERN_DEPTH_MAX + 1)), { position: PATTERN_DEPTH_MAX });
 });
 
-test('patterns of the largest size, of whatever they are made, parse or are refused', () => {
+test('patterns of the largest size, of any kind, parse or are refused', () => {
   for (const fragment of [
     '(',
     '[',

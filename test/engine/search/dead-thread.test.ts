@@ -16,7 +16,7 @@ import { buildShard, coreModule, temporaryFolder } from '../host/harness.ts';
 const REPO = { repoId: 1, name: 'host/repo' };
 const PLAN = encodePlan({ kind: 'text', text: 'common' }, false);
 
-void test('units that a thread finished and lost are run again, with and without a limit', async () => {
+void test('units finished and lost by a thread run again, with and without a limit', async () => {
   const module = await coreModule('release');
   const folder = temporaryFolder();
   const shards = [0, 1, 2].map((number) => {

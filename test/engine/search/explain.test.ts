@@ -196,7 +196,7 @@ void test('a limit inside a shard, and shards behind it', async () => {
   checkSums(explained);
 });
 
-void test('a shard out of service, and one that fails', async () => {
+void test('a shard out of service, and a failing one', async () => {
   const damaged = buildShard(module, folder, CODE, [doc('big', 'plum pear\n'.repeat(2000))]);
   const bytes = readFileSync(damaged.path);
   // In the middle of the content, so that it can be opened.
@@ -294,7 +294,7 @@ void test('the plan of the worked corpus: conditions with their blocks and docs'
   }
 });
 
-void test('bytes to verify: those expected and those read, without what only the answer reads', async () => {
+void test('bytes to verify: expected and read ones, without those only read for the answer', async () => {
   const engine = engineOver([fruit]);
   const plan = async (query: string, more: Partial<SearchRequest> = {}): Promise<number[]> => {
     const { plan: found } = await engine.explain(query, more);
@@ -376,7 +376,7 @@ void test('a bad query is refused as in a search', async () => {
   await assert.rejects(engine.explain('file:'), { name: 'QueryError' });
 });
 
-void test('who does not see all docs of a shard is not told what its index holds of the others', async () => {
+void test('a caller who cannot see all docs of a shard learns nothing of its index', async () => {
   const engine = newEngine();
   const shared = engine.sharedShardOf([
     { repoId: 1, name: FRUIT.name, docs: FRUITS },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ORDER_FILE, orderListing } from './golden-order.ts';
 
-test('answers about a small tree are in the order that was agreed on', async () => {
+test('answers over a small tree are in the agreed order', async () => {
   assert.equal(
     await orderListing(),
     readFileSync(ORDER_FILE, 'utf8'),

@@ -89,7 +89,7 @@ const docsArbitrary = fc.array(fc.array(wordArbitrary, { minLength: 1, maxLength
   maxLength: 40,
 });
 
-void test('of the docs that define a name the best one comes first of them under any limit', async () => {
+void test('the best of the docs that define a name comes first under any limit', async () => {
   const property = fc.asyncProperty(
     docsArbitrary,
     fc.integer({ min: 1, max: 5 }),

@@ -91,7 +91,7 @@ async function prepareLarge(
   }
 }
 
-void test('the event loop turns while a large query is prepared', async () => {
+void test('the event loop runs while a large query is prepared', async () => {
   await using engine = await engineOf();
   let timeSliceCount = 0;
   const { run } = await prepareLarge(engine, new AbortController().signal, () => timeSliceCount++);
@@ -99,14 +99,14 @@ void test('the event loop turns while a large query is prepared', async () => {
   assert.ok(timeSliceCount >= 5, `${timeSliceCount} turns`);
 });
 
-void test('preparing ends with its client', async () => {
+void test('preparing ends when its client disconnects', async () => {
   await using engine = await engineOf();
   const client = new AbortController();
   const prepared = prepareLarge(engine, client.signal, () => client.abort());
   await assert.rejects(prepared, { name: 'AbortError' });
 });
 
-void test('a large plan is not read on the thread that owns the sockets', async () => {
+void test('a large plan is not read on the thread of the sockets', async () => {
   await using engine = await engineOf();
   let planCount = 0;
   const begin = engine.searcher.beginPlan.bind(engine.searcher);
@@ -134,7 +134,7 @@ function countSteps(steps: Steps<unknown>): number {
   return count;
 }
 
-void test('a step of parsing and planning is at most one leaf; equal expressions are compiled once', () => {
+void test('a step of parsing and planning handles at most one leaf; equal expressions are compiled once', () => {
   const options = { isRegexEnabled: true, isFolded: true };
   const different = queryOf(100, (i) => String.raw`\bfo+${i}\s\w`);
   const equal = queryOf(100, () => String.raw`\bfo+\s\w`);
@@ -150,7 +150,7 @@ test('the layout of one long word in a group takes several steps', () => {
   assert.ok(countSteps(steps) > 10);
 });
 
-void test('conditions are counted before anything is compiled, whatever they are', () => {
+void test('conditions are counted before anything is compiled', () => {
   const planningOf = (count: number, leaf: string): Steps<unknown> => {
     const query = parseQuery(
       queryOf(count, () => leaf),
@@ -164,7 +164,7 @@ void test('conditions are counted before anything is compiled, whatever they are
   }
 });
 
-void test('the filters over repos of a list are one, whatever their number', () => {
+void test('the filters over repos of a list are one filter, whatever their number', () => {
   const repos = Array.from({ length: 40 }, (_, i) => repoRecord(i + 1, `host/r${i}x`));
   const context = { ...CONTEXT, repos: () => repos };
   const planOf = (text: string) => planQuery(parseQuery(text, { isRegexEnabled: false }), context);

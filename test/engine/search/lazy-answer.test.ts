@@ -35,7 +35,7 @@ const size = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
 );
 
-void test('a lazy answer is the whole one, wherever it is asked for', () => {
+void test('a lazy answer equals the whole one at any offset', () => {
   fc.assert(
     fc.property(
       fc.array(size, { maxLength: 60 }),
@@ -58,7 +58,7 @@ void test('a lazy answer is the whole one, wherever it is asked for', () => {
   );
 });
 
-void test('released, a large answer is no longer in memory, without a collection', () => {
+void test('a released large answer is freed without a garbage collection', () => {
   const files = resultsOf([8_000_000, 4_000_000]);
   const lazy = new LazyAnswer(HEAD, files, TAIL);
   const before = process.memoryUsage().arrayBuffers;
@@ -68,7 +68,7 @@ void test('released, a large answer is no longer in memory, without a collection
   lazy.release();
 });
 
-void test('small, shared and repeated buffers: only large ones of their own are freed', () => {
+void test('small, shared and repeated buffers: only large own ones are freed', () => {
   const small = new ArrayBuffer(1000);
   const large = new ArrayBuffer(1_000_000);
   const shared = new SharedArrayBuffer(1_000_000);

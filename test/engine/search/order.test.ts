@@ -80,7 +80,7 @@ test('docs sorted in steps are in the order of one sort', () => {
   fc.assert(property, { numRuns: 30 });
 });
 
-test('no step of the order is about many docs', () => {
+test('no sorting step handles many docs', () => {
   const docCount = 50_000;
   const found = new FoundDocs();
   for (let shard = docCount; shard-- > 0;) found.add(unitOf(shard, 0, [0]));
@@ -100,7 +100,7 @@ test('no step of the order is about many docs', () => {
   assert.ok(most < 60_000, `${most} comparisons in a step`);
 });
 
-test('a backlog gives each doc once, batches in order, whatever comes while it is sorted', () => {
+test('a backlog returns each doc once, with ordered batches, while docs are added', () => {
   const lists = fc.array(scoresArbitrary(40), { minLength: 1, maxLength: 12 });
   const property = fc.property(lists, fc.infiniteStream(fc.nat(3)), (unitScores, choices) => {
     const backlog = new Backlog(CONTEXT, 1_000_000, false);
@@ -133,7 +133,7 @@ test('a backlog gives each doc once, batches in order, whatever comes while it i
   fc.assert(property, { numRuns: 8 });
 });
 
-test('which docs a limit lets through does not depend on when batches are taken', () => {
+test('the docs within a limit do not depend on when batches are taken', () => {
   const lists = fc.array(scoresArbitrary(30), { minLength: 1, maxLength: 8 });
   const property = fc.property(
     lists,
@@ -177,7 +177,7 @@ function inOrderButOne(list: DocList): DocList {
   return isFine ? list : expected(list);
 }
 
-test('of repos by name: a list whose records alone have changed has the order of the one before', () => {
+test('repos by name: a list with only changed records keeps its order', () => {
   const repos = [repoRecord(1, 'host/b'), repoRecord(2, 'host/a')];
   const first = repoOrderOf(repos);
   assert.deepEqual([first.ranks.get(1), first.ranks.get(2)], [1, 0]);

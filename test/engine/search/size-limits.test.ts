@@ -72,7 +72,7 @@ async function streamOf(more: Partial<SearchRequest>): Promise<Answer> {
   return { ...final, isSearchExhaustive, stats, files: events.flatMap(({ files = [] }) => files) };
 }
 
-void test('files end before the answer would be longer, and the answer says so', async () => {
+void test('results end before the answer exceeds its size, and the answer says so', async () => {
   const whole = await answerTo({});
   assert.equal(whole.isSearchExhaustive, true);
   for (const maxBytes of [1024, 2000, 5000, whole.size - 1, whole.size, whole.size + 100]) {
@@ -89,7 +89,7 @@ void test('files end before the answer would be longer, and the answer says so',
   assert.deepEqual(both.incompleteReasons, ['match_limit', 'size_limit']);
 });
 
-void test('a stream ends its results the same way', async () => {
+void test('a stream ends its results in the same way', async () => {
   const answer = await streamOf({ maxBytes: 8000 });
   assert.ok(JSON.stringify(answer.files).length <= 8000);
   assert.ok(answer.files.length > 5);
@@ -119,7 +119,7 @@ void test('long lines are cut around their ranges, whose positions stay', async 
   assert.equal(short.files[0]?.chunks[0]?.content, 'first\n');
 });
 
-void test('a range that is longer than a line may be is cut, so are lines around', async () => {
+void test('a range longer than the line limit is cut, and so are lines around it', async () => {
   const { files } = await answerTo({ query: 'needleö+', maxLineBytes: 32, contextLines: 1 });
   const [chunk] = files[0]?.chunks ?? [];
   const [first, second] = chunk?.content.split('\n') ?? [];
@@ -127,7 +127,7 @@ void test('a range that is longer than a line may be is cut, so are lines around
   assert.match(second ?? '', /^…needleö{13}…$/);
 });
 
-void test('a backslash and an n in a line are no line end', async () => {
+void test('a backslash and an n in a line are not a line end', async () => {
   await using one = await Engine.over([
     { path: 'one', bytes: Buffer.from(`needle${String.raw`0123456789\n`.repeat(500)}\n`) },
   ]);
@@ -138,7 +138,7 @@ void test('a backslash and an n in a line are no line end', async () => {
   assert.match(files[0]?.chunks[0]?.content ?? '', /…\n$/);
 });
 
-void test('no line is longer, whatever it holds', async () => {
+void test('no line is longer than the limit, for any content', async () => {
   const text = string({
     unit: constantFrom('a', 'ß', '€', '😀', ' ', '\\n', '\\'),
     maxLength: 200,

@@ -11,7 +11,7 @@ import { Engine, REPO } from '../host/harness.ts';
 
 const skip = canMap() ? false : 'files cannot be mapped here';
 
-void test('a shard whose file was cut is told of, and left out', { skip }, async () => {
+void test('a shard whose file was truncated is reported, and skipped', { skip }, async () => {
   await using engine = await Engine.open();
   const shards = ['a', 'b'].map((name) =>
     engine.shardOf(REPO, [

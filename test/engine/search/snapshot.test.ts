@@ -8,7 +8,7 @@ import { printSnapshot } from './print-snapshot.ts';
 const [A, B] = [repoRecord(1, 'host/a'), repoRecord(2, 'host/b')];
 const DOCS = ['x', 'y'].map((path) => ({ path, bytes: Buffer.from('plum\n') }));
 
-void test('a search under way keeps its snapshot; what nobody sees any more is closed', async () => {
+void test('a running search keeps its snapshot; unused shards are closed', async () => {
   await using engine = await Engine.open();
   const own = engine.shardOf(A, DOCS);
   const broken = { ...engine.shardOf(A, DOCS), reason: 'cut off' };
@@ -35,7 +35,7 @@ void test('a search under way keeps its snapshot; what nobody sees any more is c
   assert.equal(engine.searcher.has(own.shardId), false);
 });
 
-void test('of a shard that one repo is left of, only the docs of that one are found', async () => {
+void test('of a shard with one remaining repo only the docs of that repo are found', async () => {
   await using engine = await Engine.open();
   const shared = engine.sharedShardOf([A, B].map((repo) => ({ ...repo, docs: DOCS })));
   engine.publish([shared], [A, B]);

@@ -68,7 +68,7 @@ async function check(
   }
 }
 
-void test('a limit: what was found when it was passed, and what was left', async () => {
+void test('a limit: matches when it was reached, and skipped shards', async () => {
   const many = Array.from({ length: 600 }, (_, i) => doc(`d${i}`, `${i} plum\n`));
   const size = (docs: readonly TestDoc[]): number =>
     docs.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -116,7 +116,7 @@ void test('a limit: what was found when it was passed, and what was left', async
   );
 });
 
-void test('docs with the same content: each counts, what they share counts once', async () => {
+void test('docs with the same content: each counts, shared work counts once', async () => {
   const docs = [
     doc('a1', 'red plum\n'),
     doc('b', 'plum\n'),
@@ -148,7 +148,7 @@ void test('docs with the same content: each counts, what they share counts once'
   );
 });
 
-void test('of a doc only the blocks that are needed are read', async () => {
+void test('only the needed blocks of a doc are read', async () => {
   const docs = [
     doc('one', ['plum', 'pear', 'plum', 'jam', 'x'].map(line).join('')),
     doc('two', line('jam') + line('tart')),
@@ -179,7 +179,7 @@ void test('of a doc only the blocks that are needed are read', async () => {
   );
 });
 
-void test('lists that are read: none of one block, two bytes of two neighbours, a bitmap of many', async () => {
+void test('list sizes: none for one block, two bytes for two neighbours, a bitmap for many', async () => {
   const two = [doc('a', 'a plu\n'), doc('b', 'b plum\n'), doc('c', 'c plum\n')];
   await check(
     [shardOf(two.slice(1))],
@@ -198,7 +198,7 @@ void test('lists that are read: none of one block, two bytes of two neighbours, 
   );
 });
 
-void test('filters: what they leave is considered, and paths are what expressions run on', async () => {
+void test('filters: remaining docs are considered, and expressions run on paths', async () => {
   const docs = [
     doc('src/a.go', 'func plum\n', { language: 'Go' }),
     doc('src/b.py', 'plum\n', { language: 'Python' }),
@@ -234,7 +234,7 @@ void test('filters: what they leave is considered, and paths are what expression
   );
 });
 
-void test('expressions: a run for each block and each path, however often it is walked', async () => {
+void test('expressions: one run for each block and path, however often it is visited', async () => {
   const docs = [
     doc('one', ['plum1', 'plum', 'pear2'].map(line).join('')),
     doc('two', line('plum22 plum3')),
@@ -251,7 +251,7 @@ void test('expressions: a run for each block and each path, however often it is 
   );
 });
 
-void test('shards that are broken or out of service', async () => {
+void test('broken and out-of-service shards', async () => {
   const docs = Array.from({ length: 40 }, (_, i) => doc(`d${i}`, `plum ${i}\n`));
   const valid = shardOf([doc('a', 'plum plum\n')]);
   const broken = shardOf(docs);
@@ -301,7 +301,7 @@ void test('shards that are broken or out of service', async () => {
   );
 });
 
-void test('durations: the wait is part of the whole; what was not done took no time', async () => {
+void test('durations: waiting is part of the whole; skipped work takes no time', async () => {
   const shard = shardOf([doc('a', 'plum\n')]);
   for (const engine of ENGINES) {
     engine.publish([shard], [REPO]);

@@ -53,7 +53,7 @@ async function drained(text: string, query: string, isRegexEnabled: boolean) {
 
 for (const inlineNs of [0n, undefined]) {
   const where = inlineNs === undefined ? 'the main thread' : 'the pool';
-  void test(`what begins on ${where} and takes long is complete, or ends at the deadline`, async () => {
+  void test(`long work that begins on ${where} is complete, or ends at the deadline`, async () => {
     const module = await coreModule('release');
     const shard = shardOf(module, 2);
     const threads = { workers: 1, ...(inlineNs === undefined ? {} : { inlineNs }) };
@@ -76,7 +76,7 @@ for (const inlineNs of [0n, undefined]) {
   });
 }
 
-void test('a unit that is given back is found whole by who takes it next', async () => {
+void test('a returned unit is found completely by the next thread', async () => {
   const module = await coreModule('release');
   const shard = shardOf(module, 1);
   await using engine = new Engine(module);
@@ -105,7 +105,7 @@ void test('a unit that is given back is found whole by who takes it next', async
   );
 });
 
-void test('an expression that takes long on names of repos is refused', async () => {
+void test('an expression that takes long on repo names is refused', async () => {
   await using engine = await Engine.open();
   // Bits of a hash: expressions that look back by letters have ever new states.
   const bits = Array.from({ length: 50 }, (_, i) => createHash('sha256').update(`${i}`).digest());
@@ -125,7 +125,7 @@ void test('an expression that takes long on names of repos is refused', async ()
   assert.ok(light.every(Boolean));
 });
 
-void test('a unit of very many ranges asks whether it is still wanted', async () => {
+void test('a unit with very many ranges checks for cancellation', async () => {
   // Few states, which are soon made: only its ranges are work. Those of an expression alone are counted in one go.
   for (const query of ['[^a]{2}[^b]{2}', '[^a]{2}[^b]{2} or [^a][^b]{3}']) {
     const { matchCount, questionCount } = await drained('x'.repeat(1_000_000), query, true);
@@ -134,7 +134,7 @@ void test('a unit of very many ranges asks whether it is still wanted', async ()
   }
 });
 
-void test('many atoms that are dense ask whether they are still wanted, and are walked in one pass', async () => {
+void test('many dense leaves check for cancellation, and are read in one pass', async () => {
   const query = `${'c:a or '.repeat(299)}c:b`;
   const { matchCount, questionCount } = await drained('ab '.repeat(20_000), query, false);
   assert.equal(matchCount, 40_000);
@@ -142,7 +142,7 @@ void test('many atoms that are dense ask whether they are still wanted, and are 
   assert.ok(questionCount > 150 && questionCount < 1000, `${questionCount} questions`);
 });
 
-void test('an answer of which its client has left is not rendered to its end', async () => {
+void test('an answer of a disconnected client is not rendered to its end', async () => {
   const docs = Array.from({ length: 2000 }, (_, i) => ({
     path: `d${i}.txt`,
     bytes: Buffer.from('plum\n'.repeat(50)),

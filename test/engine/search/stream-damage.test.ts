@@ -60,7 +60,7 @@ function streamed(parts: EngineParts, matches: number, query = 'needle'): Promis
 }
 
 for (const inlineNs of [0n, 10n ** 12n]) {
-  void test(`what is sound is sent, ${inlineNs} ns on the main thread`, async () => {
+  void test(`valid results are sent, ${inlineNs} ns on the main thread`, async () => {
     const folder = temporaryFolder();
     const shards = await Promise.all([0, 1, 2].map((number) => makeShard(folder, number)));
     await using engine = new Engine(await coreModule('release'), { inlineNs });
@@ -90,7 +90,7 @@ for (const inlineNs of [0n, 10n ** 12n]) {
   });
 }
 
-void test('a shown byte that changes after it was shown: the next answer does not have it, and says so', async () => {
+void test('a rendered byte that changes later: the next answer excludes it, and says so', async () => {
   const folder = temporaryFolder();
   const shards = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
   await using engine = new Engine(await coreModule('release'), {
@@ -110,7 +110,7 @@ void test('a shown byte that changes after it was shown: the next answer does no
   assert.deepEqual(after.at(-1)?.incompleteReasons, ['shard_crashed']);
 });
 
-void test('damage that is met before anything is sent: the search begins anew without the shard', async () => {
+void test('damage found before anything is sent: the search restarts without the shard', async () => {
   const folder = temporaryFolder();
   const module = await coreModule('release');
   const [damaged, valid] = await Promise.all([0, 1].map((number) => makeShard(folder, number)));

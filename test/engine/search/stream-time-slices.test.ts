@@ -26,7 +26,7 @@ async function drain(stream: SearchStream, onEvent: () => void): Promise<void> {
   stream.close();
 }
 
-void test('the event loop turns between the chunks of a stream', async () => {
+void test('the event loop runs between the chunks of a stream', async () => {
   await using engine = await engineWithMuch();
   let timeSliceCount = 0;
   let eventCount = 0;
@@ -41,7 +41,7 @@ void test('the event loop turns between the chunks of a stream', async () => {
   assert.ok(timeSliceCount >= eventCount / 2, `${timeSliceCount} turns for ${eventCount} events`);
 });
 
-void test('streams take turns', async () => {
+void test('streams alternate', async () => {
   await using engine = await engineWithMuch();
   const order: number[] = [];
   const streams = await Promise.all([0, 1, 2].map(() => streamOf(engine)));

@@ -105,7 +105,7 @@ async function outcomeOf(answer: Promise<Parameters<typeof comparable>[0]>): Pro
   }
 }
 
-void test('a search sees what an index of the visible repos alone would show', async () => {
+void test('a search returns what an index of only the visible repos would return', async () => {
   await fc.assert(
     fc.asyncProperty(
       accessResolver,
@@ -131,7 +131,7 @@ void test('a search sees what an index of the visible repos alone would show', a
   );
 });
 
-void test('who sees nothing finds nothing and learns no number', async () => {
+void test('a caller who sees nothing finds nothing and learns no number', async () => {
   const { signal } = new AbortController();
   const { stats, files, isSearchExhaustive } = await whole.search('plum', {}, signal, SEES_NOTHING);
   assert.deepEqual(files, []);
@@ -161,7 +161,7 @@ function shareShard(isOther: (repoId: number) => boolean): LiveShard {
   return whole.sharedShardOf(repos);
 }
 
-void test('what is hidden in a shared shard changes no number', async () => {
+void test('hidden docs in a shared shard change no number', async () => {
   const base = new Set([2]);
   for (const extra of [[], [1], [1, 4], [3, 4]]) {
     const repoAccess: RepoAccess = { base, extra: new Set(extra) };
@@ -207,7 +207,7 @@ function definingDoc(path: string, uses: string, names: readonly string[]): Test
   return { path, bytes: Buffer.from(text), symbols };
 }
 
-void test('what hidden docs define changes nothing of a limited answer', async () => {
+void test('definitions in hidden docs do not change a limited answer', async () => {
   const many = Array.from({ length: 30 }, (_, i) => `plum_${i}`);
   // What is looked at first is more than one unit, so that the limit leaves docs out.
   const own = Array.from({ length: 1200 }, (_, i) =>
@@ -232,7 +232,7 @@ void test('what hidden docs define changes nothing of a limited answer', async (
   }
 });
 
-void test('what hidden docs are called changes nothing of a limited answer', async () => {
+void test('names of hidden docs do not change a limited answer', async () => {
   const own = Array.from({ length: 1200 }, (_, i) =>
     definingDoc(i === 900 ? 'own/pear/plum.c' : `own/pear/${i}.c`, `plum pear ${i}`, []),
   );
@@ -256,7 +256,7 @@ void test('what hidden docs are called changes nothing of a limited answer', asy
   }
 });
 
-void test('what a shared shard holds of a repo that is gone changes no number', async () => {
+void test('docs of a removed repo in a shared shard change no number', async () => {
   const [, ...remaining] = SHARERS;
   for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
     const answers: string[] = [];

@@ -87,7 +87,7 @@ function isIn(parts: readonly TestPart[], chosen: readonly ChosenRevisions[], do
   return indexes.some((index) => part.docsByRevision![index]?.[docId - part.docStart] === true);
 }
 
-test('the docs of parts are those that a look at each doc finds', () => {
+test('the docs of parts equal a check of each doc', () => {
   fc.assert(
     fc.property(shardArbitrary, chosenArbitrary, (shard, requested) => {
       // A repo has the revisions that it has.
@@ -112,7 +112,7 @@ test('the docs of parts are those that a look at each doc finds', () => {
   );
 });
 
-test('each doc is in its part, and those of nobody in none', () => {
+test('each doc is in its part, docs without owner in none', () => {
   fc.assert(
     fc.property(shardArbitrary, (shard) => {
       let live = 0;

@@ -48,7 +48,7 @@ const shardArbitrary = fc.integer({ min: 0, max: 700 }).chain((docCount) =>
   }),
 );
 
-void test('a file gives back its sets, their unions, and who holds a doc', () => {
+void test('a file returns its sets, their unions, and the holders of a doc', () => {
   fc.assert(
     fc.property(fc.array(shardArbitrary, { minLength: 1, maxLength: 3 }), (shards) => {
       const unstored = [{ docId: 0, oid: 'ab'.repeat(20) }];
@@ -84,7 +84,7 @@ void test('a file gives back its sets, their unions, and who holds a doc', () =>
   );
 });
 
-void test('the shortest form is taken', () => {
+void test('the shortest encoding is used', () => {
   const form = (docIds: Iterable<number>, docCount: number): number =>
     encodeSet(bitmapOf(docIds, docCount), docCount).form;
   const every = (step: number): number[] =>
@@ -95,7 +95,7 @@ void test('the shortest form is taken', () => {
   assert.equal(form(every(2), 1000), FORM_BITS);
 });
 
-void test('a set that names docs beyond the last is not sound', () => {
+void test('a set with docs beyond the last is invalid', () => {
   assert.ok(isValid({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 5));
   assert.ok(!isValid({ form: FORM_RUNS, bytes: Uint8Array.of(2, 3) }, 4));
   assert.ok(isValid({ form: FORM_BITS, bytes: Uint8Array.of(31) }, 5));

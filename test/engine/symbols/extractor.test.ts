@@ -62,7 +62,7 @@ test('a blank identifier declares nothing; elsewhere it is a name', async () => 
   }
 });
 
-test('with all engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
+test('with all engines each language uses the better one', { skip: NO_CTAGS }, async (t) => {
   const both = await openTestExtractor(ENGINE_NAMES);
   t.after(() => both.close());
   assert.deepEqual(both.engines, ENGINE_NAMES);
@@ -86,7 +86,7 @@ test('with all engines each language has the better one', { skip: NO_CTAGS }, as
   assert.equal((await symbolsIn(both, 'JavaScript', large)).length, 1);
 });
 
-test('TypeScript: a call signature after one without a semicolon ends no file', async () => {
+test('TypeScript: a call signature after one without a semicolon does not end the file', async () => {
   const signatures =
     '  <A>(a: A): Effect\n  (b: string): Effect // why\n\n  /** Doc. */\n  <B>(b: B): B\n';
   const content = Buffer.from(
@@ -107,7 +107,7 @@ test('TypeScript: a call signature after one without a semicolon ends no file', 
   }
 });
 
-test('large parts that tree-sitter cannot read are named', async () => {
+test('large parts that tree-sitter cannot parse are reported', async () => {
   const unknown = '@@ '.repeat(160);
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
   const extraction = await extractors['tree-sitter'].extract('JavaScript', content);
@@ -119,7 +119,7 @@ test('large parts that tree-sitter cannot read are named', async () => {
 });
 
 test(
-  'what ctags loses behind a brace that nothing closes, tree-sitter finds',
+  'symbols that ctags loses after an unclosed brace are found by tree-sitter',
   { skip: NO_CTAGS },
   async () => {
     const extractor = await openTestExtractor(['ctags', 'tree-sitter']);
@@ -135,7 +135,7 @@ test(
   },
 );
 
-test('symbols of another engine count in unread parts alone', () => {
+test('symbols of another engine are used in unparsed parts only', () => {
   const at = (start: number, size: number): FoundSymbol => ({ start, size, kind: 0 });
   const found = { symbols: [at(0, 5), at(50, 5)], unread: [{ start: 10, end: 60 }] };
   const others = [at(0, 5), at(8, 4), at(10, 2), at(48, 4), at(52, 2), at(55, 5), at(61, 3)];

@@ -20,7 +20,7 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const GOOD = Buffer.from('good');
 const isLinux = process.platform === 'linux';
 
-describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () => {
+describe('a misbehaving ctags', { skip: process.platform === 'win32' }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-ctags-'));
   const mark = path.join(folder, 'mark');
   const program = { command: ['sh', FAKE, mark], version: '', parsers: ['C'] };
@@ -39,36 +39,36 @@ describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () =
     return 'failure' in outcome ? outcome.failure : `${outcome.symbols.length} symbols`;
   };
 
-  test('one that hangs', async () => {
+  test('a hanging ctags', async () => {
     assert.equal(await failure(engine, 'hang'), 'timeout');
     if (isLinux) await until(() => (childrenOf(process.pid, FAKE).length <= 1 ? true : undefined));
   });
 
-  test('one that waits for a processor has time', { skip: !isLinux }, async () => {
+  test('a ctags waiting for a processor has time', { skip: !isLinux }, async () => {
     assert.equal(await failure(engine, 'nap good'), '1 symbols');
   });
 
-  test('one that dies', async () => {
+  test('a dying ctags', async () => {
     assert.equal(await failure(patient, 'crash'), 'crash');
     assert.equal(await failure(patient, 'leave'), 'crash');
     assert.equal(await failure(patient, 'memory'), 'memory');
   });
 
-  test('one that dies once is asked again', async () => {
+  test('a ctags that dies once is retried', async () => {
     writeFileSync(mark, '');
     assert.equal(await failure(patient, 'once good'), '1 symbols');
   });
 
-  test('one that never stops talking', async () => {
+  test('a ctags with endless output', async () => {
     assert.equal(await failure(patient, 'flood'), 'output');
     assert.equal(await failure(patient, 'long'), 'output');
   });
 
-  test('one that talks nonsense', async () => {
+  test('a ctags with invalid output', async () => {
     assert.equal(await failure(patient, 'garbage good'), '1 symbols');
   });
 
-  test('one that does not exist', async () => {
+  test('a missing ctags', async () => {
     const none = openCtagsEngine(
       { command: ['/nowhere/ctags'], version: '', parsers: ['C'] },
       limits,
@@ -80,7 +80,7 @@ describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () =
 });
 
 describe('ctags', { skip: NO_CTAGS }, () => {
-  test('a content that does not fit its memory', async () => {
+  test('ctags: a content beyond its memory', async () => {
     const extractor = await openTestExtractor('ctags', { fileMemoryMax: 48 << 20 });
     const large = Buffer.alloc(64 << 20, 'int a;\n');
     assert.match((await failureOf(extractor, 'C', large)).failure, /^(?:memory|crash)$/);
@@ -146,7 +146,7 @@ describe('tree-sitter', () => {
     await extractor.close();
   });
 
-  test('a content that does not fit its memory', async () => {
+  test('tree-sitter: a content beyond its memory', async () => {
     const extractor = await openTestExtractor('tree-sitter', { fileMemoryMax: 64 << 20 });
     const large = Buffer.alloc(4 << 20, 'int a; ');
     assert.equal((await failureOf(extractor, 'C', large)).failure, 'memory');

@@ -29,7 +29,7 @@ esac
 
 const GOOD = 'interactive  yes\\njson x\\nsandbox x\\n';
 
-test('the first ctags on the path with JSON and a sandbox is taken', { skip }, async () => {
+test('the first ctags on the path with JSON and a sandbox is used', { skip }, async () => {
   const other = folderWith('ctags', 'wildcards\\n');
   const good = folderWith('uctags', GOOD);
   const found = await findCtags(`${temporaryFolder()}:${other}:${good}`);
@@ -40,7 +40,7 @@ test('the first ctags on the path with JSON and a sandbox is taken', { skip }, a
   });
 });
 
-test('folders that are not absolute, and the current one, do not count', { skip }, () => {
+test('relative folders, and the current one, are ignored', { skip }, () => {
   const good = folderWith('no-such-ctags', GOOD);
   const elsewhere = process.cwd();
   process.chdir(good);
@@ -53,7 +53,7 @@ test('folders that are not absolute, and the current one, do not count', { skip 
   assert.deepEqual(findPrograms(['no-such-ctags'], good), [path.join(good, 'no-such-ctags')]);
 });
 
-test('what is no program is passed over', { skip }, () => {
+test('files that are not programs are skipped', { skip }, () => {
   const folder = temporaryFolder();
   writeFiles(folder, { plain: 'x' });
   mkdirSync(path.join(folder, 'folder'));
@@ -61,12 +61,12 @@ test('what is no program is passed over', { skip }, () => {
   assert.deepEqual(findPrograms(['plain', 'folder', 'dangling', 'none'], folder), []);
 });
 
-test('engines are told with their versions', { skip: NO_CTAGS }, async () => {
+test('engines are reported with their versions', { skip: NO_CTAGS }, async () => {
   const reported = (await enginesHere()).map(({ name, version }) => `${name} ${version}`);
   assert.match(reported.join(), /^ctags \d[\d.]* \/.*ctags\S*,tree-sitter \d+\.\d+\.\d+$/);
 });
 
-test('the event loop turns while engines are looked for', async () => {
+test('the event loop runs while engines are searched', async () => {
   let timeSliceCount = 0;
   const count = (): void => {
     timeSliceCount++;

@@ -24,7 +24,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       return symbols.map(({ start, size }) => bytes.toString('utf8', start, start + size));
     };
 
-    test('line ends, marks and bytes of all sorts', async () => {
+    test('all kinds of line ends, marks and bytes', async () => {
       assert.deepEqual(await names('C', 'int a;\r\nint b(void)\r\n{\r\n}\r\n'), ['a', 'b']);
       assert.deepEqual(await names('C', 'int a; int b;'), ['a', 'b']);
       assert.deepEqual(await names('C', '\ufeffint a;\nint b;\n'), ['a', 'b']);
@@ -36,7 +36,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       assert.deepEqual(await names('C', latin1), ['a', 'b', 'c']);
     });
 
-    test('names beyond ASCII are found with all their bytes', async () => {
+    test('names outside of ASCII are found with all their bytes', async () => {
       assert.deepEqual(await names('Python', '# äöü\ndef größe(): pass\nclass Ärger: pass\n'), [
         'größe',
         'Ärger',
@@ -48,7 +48,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       ]);
     });
 
-    test('names of the same line stay apart', async () => {
+    test('names on the same line stay separate', async () => {
       const content =
         'typedef struct node node; struct node { struct node *node; }; node node_of(node node) { return node; }\n';
       const symbols = await symbolsIn(extractor, 'C', Buffer.from(content));
@@ -71,7 +71,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       assert.equal(found[39_999], 'v19999');
     });
 
-    test('brackets a hundred thousand deep', async () => {
+    test('a hundred thousand nested brackets', async () => {
       const deep = `int a; int x = ${'('.repeat(100_000)}1${')'.repeat(100_000)}; int b;\n`;
       const outcome = await extractor.extract('C', Buffer.from(deep));
       if ('symbols' in outcome) assert.ok(outcome.symbols.length > 0);
@@ -80,7 +80,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       assert.deepEqual(await names('C', GOOD), ['good']);
     });
 
-    test('a language read as another: names whose ends recovery put before their starts', async () => {
+    test('a file parsed as another language: names whose ends precede their starts', async () => {
       const ruby = [
         "# A library.\nrequire 'set'\n\nmodule Library\n  VERSION = '1.0'\n\n  class A1\n    end\n\n",
         '    def open?\n      true\n    end\n\n    def ==(other)\n      title == other.title\n    end\n\n',
@@ -90,12 +90,12 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       await symbolsIn(extractor, 'Python', Buffer.from(ruby.join('')));
     });
 
-    test('a name that recovery stretched over the lines before it is none', async () => {
+    test('a name stretched over earlier lines by error recovery is dropped', async () => {
       const lua = 'end \n\nM.later = function(x) return x end\n\nreturn M\n';
       await symbolsIn(extractor, 'Lua', Buffer.from(lua));
     });
 
-    test('random pieces of every language', async () => {
+    test('random fragments of every language', async () => {
       const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), fragmentsOf(SAMPLES));
       const languages = SAMPLES.map(([, language]) => language);
       await fc.assert(
@@ -108,14 +108,14 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       );
     });
 
-    test('many at once come back to those who asked', async () => {
+    test('concurrent requests get their own answers', async () => {
       const found = await Promise.all(
         Array.from({ length: 200 }, (_, i) => names('C', `int a${i};\n`.repeat(1 + (i % 7)))),
       );
       found.forEach((list, i) => assert.equal(list[0], `a${i}`));
     });
 
-    test('what is closed refuses, and does not hang', async () => {
+    test('a closed extractor refuses requests, and does not hang', async () => {
       const closed = await openTestExtractor(engine);
       const running = closed.extract('C', GOOD);
       const waiting = Array.from({ length: 10 }, () => closed.extract('C', GOOD));

@@ -23,14 +23,14 @@ import { NO_CTAGS } from './harness.ts';
 /** Parsers that came after version 5.9. */
 const NEW_PARSERS = new Set(['GraphQL', 'Terraform', 'Thrift']);
 
-test('languages are named as linguist names them', () => {
+test('languages have the names of linguist', () => {
   const unknown = [...CTAGS_LANGUAGES, ...TREE_LANGUAGES].filter(
     (language) => resolveLanguage(language) !== language && language !== 'JSX',
   );
   assert.deepEqual(unknown, []);
 });
 
-test('INDEXED.md says how many languages have symbols', () => {
+test('INDEXED.md has the number of languages with symbols', () => {
   const own = [...TREE_LANGUAGES, ...PATTERN_LANGUAGES.keys(), 'Svelte', 'Vue'];
   const counts = [own, [...own, ...CTAGS_LANGUAGES]].map(
     (languages) =>
@@ -50,14 +50,14 @@ test('the installed ctags has the parsers', { skip: NO_CTAGS }, async () => {
   assert.deepEqual(missing, []);
 });
 
-test('every grammar has its query and its file, and no file is left over', () => {
+test('every grammar has its query and its file, and there is no other file', () => {
   const grammars = new Set(TREE_LANGUAGES.map((language) => grammarOf(language) ?? ''));
   const files = readdirSync(path.join('build', 'grammars')).map((name) => path.parse(name).name);
   assert.deepEqual(new Set(files), grammars);
   for (const grammar of grammars) assert.ok(queryOf(grammar) !== undefined, grammar);
 });
 
-test('kinds have the numbers that files hold', () => {
+test('kinds have the numbers of the file format', () => {
   const constants = new Map(Object.entries(layout));
   assert.equal(SYMBOL_KINDS.length, layout.SYMBOL_KIND_COUNT);
   assert.deepEqual(SYMBOL_KIND_NAMES, SYMBOL_KINDS);
@@ -70,7 +70,7 @@ test('kinds have the numbers that files hold', () => {
   }
 });
 
-test('kinds of ctags, known and not', () => {
+test('existing and unknown kinds of ctags', () => {
   assert.equal(kindOfTag('C', 'member'), 'field');
   assert.equal(kindOfTag('Python', 'member'), 'method');
   assert.equal(kindOfTag('Haskell', 'constructor'), 'enumMember');
@@ -81,7 +81,7 @@ test('kinds of ctags, known and not', () => {
   }
 });
 
-test('kinds by their place', () => {
+test('kinds depend on the parent', () => {
   const shape = { name: 'Shape', kind: 'class' } as const;
   assert.equal(kindInContext('Java', 'method', 'Shape', shape), 'constructor');
   assert.equal(kindInContext('Python', 'function', '__init__', shape), 'constructor');

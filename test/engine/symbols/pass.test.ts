@@ -104,7 +104,7 @@ function spyLog(): { log: ReturnType<typeof createLog>; lines: string[] } {
   return { log, lines };
 }
 
-test('the symbols of a shard become a sound file', async () => {
+test('the symbols of a shard become a valid file', async () => {
   const shardPath = await sampleShard();
   const outPath = outPathOf(shardPath);
   const { log, lines } = spyLog();
@@ -126,7 +126,7 @@ test('the symbols of a shard become a sound file', async () => {
   assert.ok(space.open({ shardId: 'a', path: shardPath, size, symbols }));
 });
 
-test('files whose engine fails are counted and told, the others have their symbols', async () => {
+test('files with a failing engine are counted and reported, the others have their symbols', async () => {
   const shardPath = await sampleShard();
   const { log, lines } = spyLog();
   const result = await runSymbolPass(shardPath, {
@@ -152,7 +152,7 @@ test('without engines there are no symbols, and no failure', async () => {
   );
 });
 
-test('a damaged shard, a folder that is missing: an error, no file, no thread', async () => {
+test('a damaged shard, a missing folder: an error, no file, no thread', async () => {
   const shardPath = await sampleShard();
   await assert.rejects(runSymbolPass(shardPath, { outPath: '/nowhere/at/all' }), /ENOENT/);
   truncateSync(shardPath, 5000);
@@ -160,7 +160,7 @@ test('a damaged shard, a folder that is missing: an error, no file, no thread', 
   assert.ok(!existsSync(outPathOf(shardPath)));
 });
 
-test('a changed byte anywhere in the shard is met before anything is read', async () => {
+test('a changed byte anywhere in the shard is detected before reading', async () => {
   const shardPath = await sampleShard();
   const valid = readFileSync(shardPath);
   // Also what no engine would read: the end of the contents, postings.
@@ -179,7 +179,7 @@ test('a changed byte anywhere in the shard is met before anything is read', asyn
   await runSymbolPass(shardPath, { engines: [] });
 });
 
-test('a pass that is no longer wanted leaves nothing', async () => {
+test('an aborted pass leaves nothing', async () => {
   const shardPath = await sampleShard();
   const before = AbortSignal.abort(new Error('before'));
   await assert.rejects(runSymbolPass(shardPath, { signal: before }), /before/);
@@ -221,7 +221,7 @@ function slowExtractor(): {
   return { extractor, letGo: (index) => waiting[index]?.(), requested };
 }
 
-test('symbols come in the order of the contents, whatever ends first', async () => {
+test('symbols are in the order of the contents, whichever finishes first', async () => {
   const { extractor, letGo, requested } = slowExtractor();
   const added: number[] = [];
   const reported: PassProgress[] = [];
@@ -267,7 +267,7 @@ test('symbols come in the order of the contents, whatever ends first', async () 
   });
 });
 
-test('what is read ahead is bounded', async () => {
+test('reading ahead is limited', async () => {
   const { extractor, letGo, requested } = slowExtractor();
   const source = { blobCount: 9, contentSize: 9 << 25, blob: (id: number) => blobOf(id, 1 << 25) };
   const sink = { addBlob: () => 1 };
@@ -281,7 +281,7 @@ test('what is read ahead is bounded', async () => {
   assert.equal((await running).fileCount, 6);
 });
 
-test('builds and passes leave no mapping behind', { skip: cannotCountMappings }, async () => {
+test('builds and passes leave no mapping', { skip: cannotCountMappings }, async () => {
   const module = await coreModule('release');
   const { log } = spyLog();
   const engines = ['tree-sitter'] as const;

@@ -127,7 +127,7 @@ function slowlyHidden(text: string): string {
   return displayed;
 }
 
-test('what is hidden is what a slow twin hides', () => {
+test('hidden text equals that of a slow twin', () => {
   const text = fc.string({
     unit: fc.constantFrom('/', '*', '"', "'", '\\', '\n', 'a', ' '),
     maxLength: 30,
@@ -140,7 +140,7 @@ test('what is hidden is what a slow twin hides', () => {
   );
 });
 
-test('nothing moves when it is hidden', () => {
+test('hiding text does not move anything', () => {
   const chunks = [...PATTERN_LANGUAGES.values()].flatMap(({ hidden }) =>
     hidden.flatMap(({ opens }) => [opens.replaceAll('\\', ''), opens.at(-1)!]),
   );
@@ -156,7 +156,7 @@ test('nothing moves when it is hidden', () => {
   );
 });
 
-test('places are bytes, after marks, line ends and letters of all sorts', async () => {
+test('positions are in bytes, after marks, line ends and characters of all kinds', async () => {
   assert.deepEqual(
     await found('GraphQL', '\ufeff# é\r\n"""\r\nü 𝒜"""\r\ntype A {\r\n  # 名\r\n  b: C\r\n}\r\n'),
     ['4 class A', '6 field b in class A'],
@@ -182,7 +182,7 @@ test('places are bytes, after marks, line ends and letters of all sorts', async 
   );
 });
 
-test('what is not closed', async () => {
+test('unclosed constructs', async () => {
   assert.deepEqual(await found('GraphQL', 'type A { b: C'), ['1 class A', '1 field b in class A']);
   assert.deepEqual(
     await found('Protocol Buffer', '} message A { string b = 1; ) enum C { D = 1;'),
@@ -200,12 +200,12 @@ test('what is not closed', async () => {
   ]);
 });
 
-test('depth is bounded', async () => {
+test('depth is limited', async () => {
   const lines = await found('Protocol Buffer', 'message A { '.repeat(100_000));
   assert.equal(lines.length, 256);
 });
 
-test('names of any length, and those that are too long', async () => {
+test('names of any length, and overlong ones', async () => {
   const long = 'a'.repeat(1024);
   assert.deepEqual(await found('GraphQL', `scalar ${long} scalar ${long}b scalar C`), [
     `1 type ${long}`,
@@ -213,7 +213,7 @@ test('names of any length, and those that are too long', async () => {
   ]);
 });
 
-describe('time grows with the size alone', () => {
+describe('time is linear in the size', () => {
   const SIZE = 1 << 17;
   const CPU_MS_MAX = 5000;
   const FRAGMENTS =
@@ -272,20 +272,20 @@ describe('time grows with the size alone', () => {
     for (const language of PATTERN_LANGUAGES.keys()) await symbolsIn(extractor, language, content);
   });
 
-  test('what is too large is left out', async () => {
+  test('oversized names are excluded', async () => {
     const extraction = await extractor.extract('SQL', Buffer.alloc((16 << 20) + 1, ' '));
     assert.ok('failure' in extraction);
   });
 });
 
-test('of too many symbols, or brackets that are open, there are none', async () => {
+test('too many symbols or open brackets give none', async () => {
   for (const content of [`type A{${'a:'.repeat(1 << 20)}`, '{'.repeat(1 << 20)]) {
     const extraction = await extractor.extract('GraphQL', Buffer.from(content));
     assert.equal('failure' in extraction && extraction.failure, 'output');
   }
 });
 
-test('a word that only begins like an end ends no module', async () => {
+test('a word that only starts like an end does not end a module', async () => {
   const lines = [
     'defmodule A do',
     '  def b, do: 1',
@@ -302,7 +302,7 @@ test('a word that only begins like an end ends no module', async () => {
   ]);
 });
 
-test('random pieces of every sample', async () => {
+test('random fragments of every sample', async () => {
   const chunks = fragmentsOf(SAMPLES.filter(([, , engines]) => engines.includes('patterns')));
   await fc.assert(
     fc.asyncProperty(

@@ -16,7 +16,7 @@ const found = async (content: string): Promise<string[]> => {
   return formatSymbols(bytes, await symbolsIn(extractor, 'Vue', bytes));
 };
 
-test('the language is the one that the tags name', () => {
+test('the language is that of the tags', () => {
   const languageOf = (content: string): string => scriptOf('Vue', Buffer.from(content)).language;
   assert.equal(languageOf('<script>a</script>'), 'JavaScript');
   assert.equal(languageOf('<script setup lang="ts">a</script>'), 'TypeScript');
@@ -27,7 +27,7 @@ test('the language is the one that the tags name', () => {
   assert.deepEqual(scriptOf('C', Buffer.from('int a;')).language, 'C');
 });
 
-test('symbols keep their places', async () => {
+test('symbols keep their positions', async () => {
   const lines = '\ufeff<template>é "</template>\r\n<script lang="ts" generic="T extends A<B>">\r\n';
   assert.deepEqual(await found(`${lines}const größe = 1;\r\nfunction f() {}\r\n</script>\r\n`), [
     '3 constant größe',
@@ -35,7 +35,7 @@ test('symbols keep their places', async () => {
   ]);
 });
 
-test('what is no script', async () => {
+test('content that is not a script', async () => {
   assert.deepEqual(await found('<template>let a = 1</template><style>function b() {}</style>'), []);
   assert.deepEqual(await found('<!-- <script>let a = 1</script> --><scripts>let b</scripts>'), []);
   assert.deepEqual(await found('<script type="application/json">{"a": 1}</script>'), []);
@@ -47,7 +47,7 @@ test('what is no script', async () => {
   assert.deepEqual(await found('<script lang="ts'), []);
 });
 
-test('all but scripts becomes spaces, and nothing moves', () => {
+test('everything but scripts becomes spaces, and nothing moves', () => {
   const chunk = fc.constantFrom(
     '<script',
     '<script>',

@@ -30,7 +30,7 @@ function readAll(bytes: Buffer, sizes: () => number): TreeRequest[] {
   return [...cut(bytes, sizes)].flatMap((chunk) => [...reader.take(chunk)]);
 }
 
-test('requests, whole however they are cut', () => {
+test('requests stay whole in any chunks', () => {
   const bytes = Buffer.concat(REQUESTS.map(frameOf));
   const random = seededRandom(1);
   const anySize = (): number => 1 + Math.floor(random() * 9);

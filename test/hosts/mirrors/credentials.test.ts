@@ -64,7 +64,7 @@ function assertHidden(text: string, where: string): void {
 }
 
 test(
-  'the credential is in no command line, variable or file while git waits, and none that stays',
+  'the credential is in no command line, variable or file while git waits, nor afterwards',
   { skip: process.platform !== 'linux' && 'needs /proc' },
   async (t) => {
     const { repo, server, url } = await start(t, { login: LOGIN });
@@ -99,7 +99,7 @@ function assertNoFile(folder: string): void {
     if (entry.isFile()) assertHidden(read(path.join(entry.parentPath, entry.name)), entry.name);
 }
 
-test('wrong, missing, expired and exchanged credentials', async (t) => {
+test('wrong, missing, expired and replaced credentials', async (t) => {
   const { repo, server, url } = await start(t, { login: LOGIN });
   const folder = mirrorFolder();
   const wrong = credentialOf('x-access-token', 'wr0ng');
@@ -120,7 +120,7 @@ test('wrong, missing, expired and exchanged credentials', async (t) => {
   await fetchInto(folder, url, { credential: credentialOf('x-access-token', 'new') });
 });
 
-test('a credential that expires between the question and the fetch', async (t) => {
+test('a credential that expires between the listing of refs and the fetch', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   let count = 0;
   server.answer = () => {
@@ -135,7 +135,7 @@ test('a credential that expires between the question and the fetch', async (t) =
   assert.ok(count >= 3);
 });
 
-test('what a host repeats of a credential is in no message', async (t) => {
+test('a credential echoed by a host is in no message', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   let count = 0;
   server.answer = (request, response) => {
@@ -151,7 +151,7 @@ test('what a host repeats of a credential is in no message', async (t) => {
   assertHidden(error.message + logLines.join('\n'), 'message');
 });
 
-test('a repository that moved on its host is followed', async (t) => {
+test('a repository that moved within its host is followed', async (t) => {
   const { repo, server, url } = await start(t, { login: LOGIN });
   server.redirect = (requested) =>
     requested.startsWith('/old/name.git')
@@ -166,7 +166,7 @@ test('a repository that moved on its host is followed', async (t) => {
   assertMirrors(folder, repo);
 });
 
-test('a repository that moved to another host is refused, which sees neither credential nor request', async (t) => {
+test('a repository that moved to another host is refused, which gets neither credential nor request', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   const other = await start(t);
   server.redirect = (requested) => other.server.url + requested;
@@ -177,7 +177,7 @@ test('a repository that moved to another host is refused, which sees neither cre
   assert.deepEqual(other.server.requests, []);
 });
 
-test('a host that begins to point elsewhere once git asks', async (t) => {
+test('a host that redirects elsewhere once git connects', async (t) => {
   const { server, url } = await start(t, { login: LOGIN });
   const other = await start(t, { login: LOGIN });
   let count = 0;
@@ -187,7 +187,7 @@ test('a host that begins to point elsewhere once git asks', async (t) => {
   assert.deepEqual(other.server.requests, []);
 });
 
-test('certificates of the connection count, and no others but those of the system', async (t) => {
+test('certificates of the connection are trusted, and no others but those of the system', async (t) => {
   const tls = makeCertificates(t);
   const { repo, url } = await start(t, { tls, login: LOGIN });
   const refused = fetchInto(mirrorFolder(), url, { credential: CREDENTIAL });
@@ -218,7 +218,7 @@ async function withVariables(
   }
 }
 
-test('questions and git go through the proxy of the environment', async (t) => {
+test('requests and git go through the proxy of the environment', async (t) => {
   const proxy = await startProxy(t);
   const tls = makeCertificates(t);
   const plain = await start(t, { login: LOGIN });

@@ -57,7 +57,7 @@ test('a host that is down, and one that does not exist', async () => {
   await failureOf(fetchInto(mirrorFolder(), unknown, { protocols }), 'HOST_UNAVAILABLE');
 });
 
-test('a repository that is not there, or is closed to all', async (t) => {
+test('a missing repository, and one closed to everybody', async (t) => {
   const { server, url } = await start(t);
   const error = await failureOf(fetchInto(mirrorFolder(), `${server.url}/none.git`), 'NOT_FOUND');
   assert.match(error.message, /none\.git/);
@@ -65,7 +65,7 @@ test('a repository that is not there, or is closed to all', async (t) => {
   await failureOf(fetchInto(mirrorFolder(), url), 'NOT_ALLOWED');
 });
 
-test('a list of refs without an end is refused, and names the limit', async (t) => {
+test('an endless list of refs is refused with the limit', async (t) => {
   const type = 'application/x-git-upload-pack-advertisement';
   const body = '0032'.repeat((REMOTE_REFS_SIZE_MAX >> 2) + 1);
   const server = await startServer(t, () => ({ body, headers: { 'content-type': type } }));
@@ -76,7 +76,7 @@ test('a list of refs without an end is refused, and names the limit', async (t) 
   assert.match(error.message, /more than 16777216 bytes; .*exclude it/);
 });
 
-test('a page for people is no repository without refs, whenever it comes', async (t) => {
+test('a web page is never taken for a repository without refs', async (t) => {
   const origin = await start(t);
   const { repo, server, url } = origin;
   const folder = mirrorFolder();
@@ -110,7 +110,7 @@ test('a page for people is no repository without refs, whenever it comes', async
   assertMirrors(folder, repo);
 });
 
-test('answers that are cut: nothing is taken for gone, and the next fetch is whole', async (t) => {
+test('truncated answers: nothing is removed, and the next fetch is complete', async (t) => {
   const origin = await start(t);
   const { repo, server, url } = origin;
   const folder = mirrorFolder();
@@ -146,7 +146,7 @@ test('answers that are cut: nothing is taken for gone, and the next fetch is who
   assertMirrors(folder, repo);
 });
 
-test('a server that ends in the middle of a pack, of which a part is kept by then', async (t) => {
+test('a server that ends in the middle of a partly stored pack', async (t) => {
   const { server, url } = await start(t);
   const folder = mirrorFolder();
   let size = 0;
@@ -174,7 +174,7 @@ function receivedSize(folder: string): number {
     );
 }
 
-test('a host that sends nothing more: the fetch ends, and one that sends slowly goes on', async (t) => {
+test('a silent host: the fetch ends; a slow one continues', async (t) => {
   boundGit(() => 100);
   t.after(() => boundGit(() => 30_000));
   const { repo, server, url } = await start(t);
@@ -189,7 +189,7 @@ test('a host that sends nothing more: the fetch ends, and one that sends slowly 
   assertMirrors(folder, repo);
 });
 
-test('a fetch that nobody wants any more, and one that takes too long in all', async (t) => {
+test('an aborted fetch, and one over its time limit', async (t) => {
   const { server, url } = await start(t);
   const folder = mirrorFolder();
   server.pauseAt = { size: 4096, until: () => new Promise(() => {}) };
@@ -211,7 +211,7 @@ describe('a disk that is too small', () => {
     disk = SmallDisk.mount('24m');
   });
 
-  test('the fetch ends before the disk is full, and what came is removed', async (t) => {
+  test('the fetch ends before the disk is full, and its data is removed', async (t) => {
     if (typeof disk === 'string') return t.skip(disk);
     const folder = path.join(disk.folder, 'clones', '7.git');
     const large = await start(t, 28_000_000);
@@ -256,7 +256,7 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
 };
 
 for (const [what, damage] of Object.entries(DAMAGES))
-  test(`a damaged mirror is made anew: ${what}`, async (t) => {
+  test(`a damaged mirror is recreated: ${what}`, async (t) => {
     const origin = await start(t);
     const folder = mirrorFolder();
     await fetchInto(folder, origin.url);
@@ -266,7 +266,7 @@ for (const [what, damage] of Object.entries(DAMAGES))
     assertMirrors(folder, origin.repo);
   });
 
-test('bytes of packs that were changed, or are missing, are found where the mirror is doubted', async (t) => {
+test('changed and missing pack bytes are found when the mirror is suspected', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
@@ -301,7 +301,7 @@ function flip(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('a mirror that cannot be made anew stays', async (t) => {
+test('a mirror that cannot be recreated stays', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
@@ -317,7 +317,7 @@ test('a mirror that cannot be made anew stays', async (t) => {
   assert.equal(git(folder, 'rev-parse', 'main'), git(origin.repo, 'rev-parse', 'main'));
 });
 
-test('what is not confirmed is never there, in no ref and in no object, and is asked about again', async (t) => {
+test('unconfirmed refs and objects are never stored, and are requested again', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   let requested = 0;
@@ -347,7 +347,7 @@ test('what is not confirmed is never there, in no ref and in no object, and is a
   assert.equal(requested, 3, 'nothing changed');
 });
 
-test('locks and parts that a killed git left are removed', async (t) => {
+test('locks and parts left by a killed git are removed', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
@@ -361,7 +361,7 @@ test('locks and parts that a killed git left are removed', async (t) => {
   for (const name of remaining) assert.throws(() => statSync(path.join(folder, name)), name);
 });
 
-test('a mirror that was whole, and about to take its place, does', async (t) => {
+test('a complete mirror about to replace another one does', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
@@ -373,7 +373,7 @@ test('a mirror that was whole, and about to take its place, does', async (t) => 
 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 10);
 
-test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is whole`, async (t) => {
+test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is complete`, async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   const file = fileURLToPath(new URL('./killed-child.js', import.meta.url));

@@ -90,7 +90,7 @@ for (const format of ['sha1', 'sha256'] as const)
       }
     });
 
-test('where nothing has changed git is not started', async (t) => {
+test('without changes git is not started', async (t) => {
   const { server, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
@@ -102,7 +102,7 @@ test('where nothing has changed git is not started', async (t) => {
   assert.deepEqual(paths, ['POST /one.git/git-upload-pack']);
 });
 
-test('refs that somebody changed in the mirror are those of the host again', async (t) => {
+test('refs changed locally in the mirror follow the host again', async (t) => {
   const { repo, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
@@ -113,7 +113,7 @@ test('refs that somebody changed in the mirror are those of the host again', asy
   assertMirrors(folder, repo);
 });
 
-test('a HEAD that names no branch, a commit, or nothing of ours', async (t) => {
+test('a HEAD that names no branch, a commit, or nothing mirrored', async (t) => {
   const { repo, url } = await start(t);
   const folder = mirrorFolder();
   const heads: [string, string | undefined][] = [
@@ -149,7 +149,7 @@ for (const isOld of [false, true])
     assertMirrors(folder, repo);
   });
 
-test('a repository in the place of another one, of another hash', async (t) => {
+test('a repository replaced by another one with another hash', async (t) => {
   const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, url);
@@ -207,7 +207,7 @@ test('100,000 branches', async (t) => {
   assert.equal(refsOf(folder), refsOf(repo));
 });
 
-test('two fetches of one mirror at once: one waits, and finds nothing to do', async (t) => {
+test('two concurrent fetches of one mirror: one waits, and finds nothing to do', async (t) => {
   const { repo, server, url } = await start(t);
   const folder = mirrorFolder();
   const both = await Promise.all([fetchInto(folder, url), fetchInto(folder, url)]);
@@ -229,7 +229,7 @@ test('two fetches of one mirror at once: one waits, and finds nothing to do', as
   await running;
 });
 
-test('progress is told as numbers', async (t) => {
+test('progress is reported as numbers', async (t) => {
   const origin = await start(t);
   const files = Array.from({ length: 300 }, (_, i): [string, string] => [`f${i}.txt`, `${i}\n`]);
   writeFiles(origin.tree, Object.fromEntries(files));
@@ -246,7 +246,7 @@ test('progress is told as numbers', async (t) => {
   }
 });
 
-test('where git is not installed, that is said', async () => {
+test('a missing git is reported', async () => {
   const { PATH } = process.env;
   const folder = temporaryFolder();
   symlinkSync(execFileSync('which', ['nice']).toString().trim(), path.join(folder, 'nice'));
@@ -259,7 +259,7 @@ test('where git is not installed, that is said', async () => {
   }
 });
 
-test('nothing that a repository says of others is followed', async (t) => {
+test('references to other repositories are not followed', async (t) => {
   const origin = await start(t);
   const trap = await GitServer.start(t, { root: temporaryFolder() });
   const touched = path.join(temporaryFolder(), 'touched');
@@ -320,7 +320,7 @@ describe('other protocols', () => {
     );
   });
 
-  test('a folder, where that is asked for', async (t) => {
+  test('a folder, where allowed', async (t) => {
     const { repo } = await start(t);
     const url = `file://${repo}`;
     await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
@@ -329,7 +329,7 @@ describe('other protocols', () => {
     assertMirrors(folder, repo);
   });
 
-  test('a copy that no git serves is refused', async (t) => {
+  test('a copy without a git server is refused', async (t) => {
     const { repo, server, url } = await start(t);
     git(repo, 'update-server-info');
     server.answer = (request, response) => {
@@ -340,7 +340,7 @@ describe('other protocols', () => {
     await failureOf(fetchInto(mirrorFolder(), url), 'HOST_ANSWER_INVALID');
   });
 
-  test('addresses that are none', async () => {
+  test('invalid addresses', async () => {
     const wrong = [
       'ext::sh -c "touch /x"',
       'ssh://-oProxyCommand=x/y',
@@ -359,7 +359,7 @@ describe('other protocols', () => {
   });
 });
 
-test('a folder that is no mirror gives way to one', async (t) => {
+test('a folder that is not a mirror is replaced', async (t) => {
   const { repo, url } = await start(t);
   const folder = mirrorFolder();
   mkdirSync(folder);

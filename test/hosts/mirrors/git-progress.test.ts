@@ -32,7 +32,7 @@ function readIn(chunks: readonly string[]): { reported: FetchProgress[]; message
 
 const WHOLE = readIn([WRITTEN]);
 
-test('the beginning of each phase is told, and messages stay', () => {
+test('the start of each phase is reported, and messages are kept', () => {
   assert.deepEqual(WHOLE.reported, [
     { phase: 'preparing', percent: 0, doneCount: 1, totalCount: 9283 },
     { phase: 'receiving', percent: 0, doneCount: 1, totalCount: 9283 },
@@ -50,7 +50,7 @@ test('the beginning of each phase is told, and messages stay', () => {
   );
 });
 
-test('however the text is cut', () => {
+test('any chunks give the same result', () => {
   const cuts = fc.array(fc.nat(WRITTEN.length), { maxLength: 30 });
   const property = fc.property(cuts, (offsets) => {
     const sorted = [0, ...offsets.toSorted((a, b) => a - b), WRITTEN.length];
@@ -60,7 +60,7 @@ test('however the text is cut', () => {
   fc.assert(property, { seed: SEED });
 });
 
-test('what a host sends without end is bounded', () => {
+test('endless output of a host is limited', () => {
   const reader = new ProgressReader();
   for (let i = 0; i < 200; i++) reader.push('x'.repeat(10_000));
   for (let i = 0; i < 20_000; i++) reader.push(`remote: line ${i}\n`);

@@ -58,7 +58,7 @@ async function commits({ tree, repo, fetch }: Mirrored, count: number): Promise<
   }
 }
 
-test('packs become few, a commit graph is written, and no ref moves', async () => {
+test('packs are merged, a commit graph is written, and no ref moves', async () => {
   const one = await mirrored();
   await commits(one, 14);
   assert.equal(packs(one.folder).length, 15);
@@ -76,7 +76,7 @@ test('packs become few, a commit graph is written, and no ref moves', async () =
   });
 });
 
-test('a few packs stay, with a commit graph that follows', async () => {
+test('a few packs stay, with an updated commit graph', async () => {
   const one = await mirrored();
   assert.equal(await maintain(one.folder), true);
   assert.equal(await maintain(one.folder), false);
@@ -86,7 +86,7 @@ test('a few packs stay, with a commit graph that follows', async () => {
   git(one.folder, 'commit-graph', 'verify');
 });
 
-test('what nothing reaches any more stays for a while, and goes then', async () => {
+test('unreachable objects stay for a while, and are then removed', async () => {
   const one = await mirrored();
   const lost = await rewriteOften(one);
   assert.equal(await maintain(one.folder), true);
@@ -117,7 +117,7 @@ async function rewriteOften(one: Mirrored): Promise<string[]> {
   return lost.slice(0, -1);
 }
 
-test('what is no mirror, and one that is empty, are left alone', async () => {
+test('other folders, and empty mirrors, are left alone', async () => {
   const folder = temporaryFolder();
   assert.equal(await maintain(folder), false);
   assert.deepEqual(readdirSync(folder), []);
@@ -128,7 +128,7 @@ test('what is no mirror, and one that is empty, are left alone', async () => {
   assert.equal(await maintain(target), false);
 });
 
-test('parts of packs that a killed git left are removed', async () => {
+test('parts of packs left by a killed git are removed', async () => {
   const one = await mirrored();
   const leftover = path.join(one.folder, 'objects/pack/.tmp-77-pack-x.pack');
   writeFileSync(leftover, 'x');

@@ -52,7 +52,7 @@ async function outcomeOf(answers: readonly Recorded[]): Promise<string> {
   }
 }
 
-test('a repository that was asked for before takes one request', async (t) => {
+test('a repository listed before needs one request', async (t) => {
   const root = temporaryFolder();
   const tree = makeRepo({ 'a.txt': 'plum\n' });
   git(root, 'clone', '-q', '--bare', tree, path.join(root, 'one.git'));
@@ -127,7 +127,7 @@ describe('answers of a real git', () => {
   });
 
   for (const kind of ['new', 'old'] as const) {
-    test(`${kind}: as git ls-remote says`, async () => {
+    test(`${kind}: equals git ls-remote`, async () => {
       const answers = recorded[kind];
       assert.equal(answers.length, kind === 'new' ? 2 : 1);
       const { refs } = await listFrom(answers);
@@ -137,7 +137,7 @@ describe('answers of a real git', () => {
       assert.equal(refs.lines.length, 7);
     });
 
-    test(`${kind}: cut anywhere, it is refused`, async () => {
+    test(`${kind}: any truncated answer is refused`, async () => {
       const answers = recorded[kind];
       for (let i = 0; i < answers.length; i++)
         for (let size = 0; size < answers[i]!.bytes.length; size++) {
@@ -147,7 +147,7 @@ describe('answers of a real git', () => {
         }
     });
 
-    test(`${kind}: other bytes are refused, or other refs`, async () => {
+    test(`${kind}: changed bytes are refused, or give other refs`, async () => {
       const change = fc.record({ answer: fc.nat(1), offset: fc.nat(2000), byte: fc.nat(255) });
       const property = fc.asyncProperty(
         fc.array(change, { minLength: 1, maxLength: 4 }),

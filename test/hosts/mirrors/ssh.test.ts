@@ -96,7 +96,7 @@ describe('over ssh', { skip }, () => {
     assert.match(error.message, /127\.0\.0\.1/);
   });
 
-  test('a host that is not known, or has another key, is refused with the next step', async (t) => {
+  test('an unknown host, or one with another key, is refused with the next step', async (t) => {
     const { url, sshConfig, folder, port } = await startSshd(t);
     const knownHosts = path.join(folder, 'known_hosts');
     rmSync(knownHosts);
@@ -114,7 +114,7 @@ describe('over ssh', { skip }, () => {
     assert.match(changed.message, /known_hosts/);
   });
 
-  test('a key that the host does not take, and one with a passphrase: nobody is asked', async (t) => {
+  test('a rejected key, and one with a passphrase: nobody is prompted', async (t) => {
     const { url, sshConfig, folder } = await startSshd(t);
     writeFileSync(path.join(folder, 'allowed'), '');
     const error = await failureOf(

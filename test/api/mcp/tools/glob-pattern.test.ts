@@ -39,7 +39,7 @@ const CASES: readonly [glob: string, fits: readonly string[]][] = [
   ['a+.ts', []],
 ];
 
-void test('a glob fits whole ends of paths', () => {
+void test('a glob matches whole path endings', () => {
   for (const [glob, fits] of CASES) {
     const pattern = globPattern(glob);
     // What it is made for takes it.
