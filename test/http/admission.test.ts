@@ -49,7 +49,7 @@ function assertOverloaded(error: unknown): true {
 }
 
 describe('admission', () => {
-  test('one client gets all permits, and its half at once gives way to others', async () => {
+  test('one client gets all permits, and returns half of them at once to others', async () => {
     const admission = admissionOf(4, 8);
     const own: Awaited<ReturnType<typeof playedAt>>[] = [];
     for (let i = 0; i < 4; i++) own.push(await playedAt(admission, 'a'));
@@ -71,7 +71,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('one client gets the whole queue, and makes room in it for others', async () => {
+  test('one client gets the whole queue, and gives way to others', async () => {
     const admission = admissionOf(1, 4);
     const running = await admission.acquire('a', never);
     const outcomes: string[] = [];
@@ -89,7 +89,7 @@ describe('admission', () => {
     assert.deepEqual(outcomes.toSorted(), ['a', 'b', 'c', 'd']);
   });
 
-  test('a single permit can be had, and one can wait for it', async () => {
+  test('a single permit can be taken, and can be waited for', async () => {
     const admission = admissionOf(1, 1);
     const first = await admission.acquire('a', never);
     const second = admission.acquire('b', never);
@@ -99,7 +99,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('who leaves the queue is forgotten', async () => {
+  test('a request that leaves the queue is forgotten', async () => {
     const admission = admissionOf(1, 8);
     const first = await admission.acquire('a', never);
     const leaving = new AbortController();
@@ -132,7 +132,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('in a full queue the client with the most waiting searches makes room for another one', async () => {
+  test('in a full queue the client with the most waiting searches gives way to another one', async () => {
     const admission = admissionOf(1, 8);
     const release = await admission.acquire('x', never);
     const outcomes: string[] = [];
@@ -153,7 +153,7 @@ describe('admission', () => {
     assert.equal(outcomes.filter((one) => one.endsWith('ran')).length, 8);
   });
 
-  test('searches that run for long take turns with those that wait, new ones first', async () => {
+  test('long searches alternate with waiting ones, new ones first', async () => {
     const admission = admissionOf(2, 40, 0);
     const long = [await playedAt(admission, 'a'), await playedAt(admission, 'b')];
     const third = await playedAt(admission, 'c');
@@ -170,7 +170,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a search of its own client gets turns too', async () => {
+  test('a search of the same client gets time slices too', async () => {
     const admission = admissionOf(4, 40, 0);
     const long = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
     const short = await playedAt(admission, 'a');
@@ -194,7 +194,7 @@ describe('admission', () => {
     (await more).release();
   });
 
-  test('a search whose reader does not read leaves its permit to others', async () => {
+  test('a search with a stalled reader gives its permit to others', async () => {
     const admission = admissionOf(1, 8);
     const slow = await playedAt(admission, 'a');
     slow.permit.rest();
@@ -212,7 +212,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a search that is not ready when it loses its permit begins paused', async () => {
+  test('a search that is not ready when it loses its permit starts paused', async () => {
     const admission = admissionOf(1, 8, 0);
     const first = await admission.acquire('a', never);
     const second = await admission.acquire('b', never);
@@ -227,7 +227,7 @@ describe('admission', () => {
     first.release();
   });
 
-  test('at the deadline a search is told so instead of waiting on', async () => {
+  test('at its deadline a waiting search ends', async () => {
     const admission = new Admission({
       runningMax: 1,
       waitingMax: 8,
@@ -245,7 +245,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('one that gave its permit away has its turn at the deadline, and keeps one that it has', async () => {
+  test('a paused search gets a time slice at its deadline, and a running one keeps its permit', async () => {
     const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 300, quantumMs: 0 });
     const first = await playedAt(admission, 'a');
     const second = await playedAt(admission, 'b');
@@ -262,7 +262,7 @@ describe('admission', () => {
     (await late).release();
   });
 
-  test('new searches do not keep one that has waited for long from its turn', async () => {
+  test('new searches do not starve an old one', async () => {
     for (const ageMs of [0, NEVER_MS]) {
       const admission = new Admission({ runningMax: 1, waitingMax: 8, quantumMs: NEVER_MS, ageMs });
       const long = await admission.acquire('long', never);
@@ -278,7 +278,7 @@ describe('admission', () => {
     }
   });
 
-  test('those that rest keep nobody else out', async () => {
+  test('paused searches do not block others', async () => {
     const admission = admissionOf(1, 2);
     for (let i = 0; i < 2; i++) (await admission.acquire('slow', never)).rest();
     await assert.rejects(admission.acquire('slow', never), assertOverloaded);

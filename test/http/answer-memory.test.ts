@@ -26,8 +26,8 @@ function requestSlowly(world: World): Wire {
   return wire;
 }
 
-onBothAdapters('answers that wait', (kind) => {
-  test('above the share of a caller: 503; given back when the reader has gone', async () => {
+onBothAdapters('buffered answers', (kind) => {
+  test('above the share of a caller: 503; released when the reader disconnects', async () => {
     let answer = ANSWER;
     const world = await startWorld({
       kind,
@@ -49,7 +49,7 @@ onBothAdapters('answers that wait', (kind) => {
       status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
   });
 
-  test('the memory of an answer may go once it is over: sent, made into another form, or its reader gone', async () => {
+  test('the memory of an answer is released after it was sent, encoded, or its reader disconnected', async () => {
     let count = 0;
     let answer = SMALL;
     const world = await startWorld({
@@ -72,7 +72,7 @@ onBothAdapters('answers that wait', (kind) => {
     await eventually(() => count === 3);
   });
 
-  test('whatever is answered, it is told when it is over', async () => {
+  test('every answer reports its end', async () => {
     const sizes: number[] = [];
     const world = await startWorld({
       kind,
@@ -89,7 +89,7 @@ onBothAdapters('answers that wait', (kind) => {
     assert.ok(sizes.some((size) => size >= MIB));
   });
 
-  test('an answer that alone is too large is refused', async () => {
+  test('an answer that is too large alone is refused', async () => {
     const world = await startWorld({
       kind,
       settings: { memory: MIB },
@@ -99,7 +99,7 @@ onBothAdapters('answers that wait', (kind) => {
     assert.equal(reply.json()['errorCode'], 'SERVER_OVERLOADED');
   });
 
-  test('a reader that takes nothing for too long is dropped', async () => {
+  test('a reader that stalls too long is disconnected', async () => {
     const world = await startWorld({
       kind,
       settings: { memory: 8 * 40 * MIB },
@@ -116,7 +116,7 @@ onBothAdapters('answers that wait', (kind) => {
 });
 
 // Both at once: it is the waiting that takes long.
-test('a reader that rests a while gets the whole answer', async (t) => {
+test('a reader that pauses gets the whole answer', async (t) => {
   t.after(closeWorlds);
   const readLate = async (kind: 'uws' | 'node'): Promise<void> => {
     const world = await startWorld({ kind, search: () => Promise.resolve(ANSWER) });

@@ -25,7 +25,7 @@ async function post(world: World, path: string, body: string, headers = {}): Pro
 }
 
 onBothAdapters('bodies', (kind) => {
-  test('of a caller without a credential 64 KB are looked at', async () => {
+  test('without a credential at most 64 KB of a body are read', async () => {
     const world = await startWorld({ kind, env: OWNER_ENV });
     const search = (body: string, headers = {}) => post(world, '/api/search', body, headers);
     assert.equal(await search('{'), '400 INVALID_REQUEST_BODY');
@@ -45,7 +45,7 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await deliver(DELIVERY_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
   });
 
-  test('deliveries of webhooks share the bytes of one caller, and take none of others', async () => {
+  test('webhook deliveries share the budget of one caller, and take nothing from others', async () => {
     const size = 100_000;
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
     // The share of a caller has room for three.
@@ -67,7 +67,7 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await post(world, '/api/webhook', 'x'.repeat(size)), '202');
   });
 
-  test('bodies share a budget with a share for each caller, and give it back', async () => {
+  test('bodies share a budget with a share for each caller, and release it', async () => {
     const size = 100_000;
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
     // The share of a caller has room for three.
@@ -99,7 +99,7 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await guest(), '200');
   });
 
-  test('a large body that nobody asks for is passed over, and the connection goes on', async () => {
+  test('a large unread body is skipped, and the connection continues', async () => {
     const finish = gate();
     const world = await startWorld({
       kind,
@@ -145,7 +145,7 @@ onBothAdapters('bodies', (kind) => {
 });
 
 // Both at once: it is the waiting that takes long.
-test('a body that comes slowly is read', async () => {
+test('a slow body is read', async () => {
   const sendSlowly = async (kind: 'uws' | 'node'): Promise<void> => {
     const world = await startWorld({ kind, env: OWNER_ENV });
     const wire = openWire(world.server);
@@ -159,7 +159,7 @@ test('a body that comes slowly is read', async () => {
   await Promise.all(adapters().map(sendSlowly));
 });
 
-test('a body that was given up takes no memory when it ends', async () => {
+test('an aborted body takes no memory at its end', async () => {
   const budget = new MemoryBudget(8 * 1024);
   const reservation = budget.tryTake('somebody', 0);
   const body = new BodyCollector(undefined);

@@ -53,7 +53,7 @@ async function results(served: Mounted, headers = WITH_KEY) {
 const serve = (endpoints: readonly Endpoint[], settings = {}) =>
   mountEndpoints(endpoints, settings, OWNER);
 
-test('three counted, admitted calls; those beyond the limit are refused alone', async () => {
+test('three counted calls are admitted; further ones are refused individually', async () => {
   const search = batch(async ({ calls }, index) => {
     await calls.count();
     calls.require({ access: 'user' });
@@ -81,7 +81,7 @@ test('guests are not counted', async () => {
   assert.deepEqual(await results(served, guest), [null, null, null]);
 });
 
-test('a place that is kept holds up the next call; the request gives it back', async () => {
+test('a kept permit blocks the next call; the request releases it', async () => {
   const waiting: Promise<ReleasablePermit>[] = [];
   const keeping = batch(async ({ calls }, index) => {
     if (index !== 1) return void (await calls.admit());
@@ -95,7 +95,7 @@ test('a place that is kept holds up the next call; the request gives it back', a
   await eventually(() => admission.runningCount + admission.waitingCount === 0);
 });
 
-test('a handler that goes on behind its response gets no place and no bytes', async () => {
+test('a handler that continues after its response gets no permit and no bytes', async () => {
   const late: Promise<void>[] = [];
   const answered = gate();
   const hasty = batch(async ({ calls, takeMemory }, index) => {
@@ -115,7 +115,7 @@ test('a handler that goes on behind its response gets no place and no bytes', as
   assert.equal(served.pipeline.memory.usedSize, 0);
 });
 
-test('rights and entitlements of each call', async () => {
+test('access and entitlements of each call', async () => {
   const rights = [
     { access: 'owner' },
     { access: 'session' },

@@ -71,7 +71,7 @@ async function start() {
   return { requested, send };
 }
 
-test('connections and sources together, with a repository that the caller sees, by name; repositories of one', async () => {
+test('connections and sources of a visible repository are listed by name; repositories of one', async () => {
   const { send } = await start();
   const source = { id: 4, name: 'd', connectionType: 'git' };
   const [z, b, hidden, fresh] = ['z', 'b', 'hidden', 'new'].map((name, index) => ({
@@ -97,7 +97,7 @@ test('connections and sources together, with a repository that the caller sees, 
   );
 });
 
-test('how listings stand: hidden ids are never asked for, and who is no owner hears no names', async () => {
+test('state of listings: hidden ids are never requested, and only owners see names', async () => {
   const { send, requested } = await start();
   const connectionIds = [FIRST_ID + 2, FIRST_ID, 3, 4, FIRST_ID];
   const status = async (key?: string) =>
@@ -128,7 +128,7 @@ test('how listings stand: hidden ids are never asked for, and who is no owner he
   });
 });
 
-test('a listing is asked for by owners; a source is indexed; what is unknown is not there', async () => {
+test('owners start a listing or an indexing job; unknown ones are not found', async () => {
   const { send } = await start();
   const trigger = (id: number, key?: string) =>
     send(`/api/connections/${id}/sync`, key, undefined, 'POST');

@@ -22,7 +22,7 @@ onBothAdapters('HTTP contract', (kind) => {
       await run(world);
     };
 
-  test('a request pipelined behind one that waits is answered after it, or ends the connection', async () => {
+  test('a request pipelined behind a waiting one is answered after it, or ends the connection', async () => {
     const finish = gate();
     const world = await startWorld({
       kind,
@@ -47,7 +47,7 @@ onBothAdapters('HTTP contract', (kind) => {
   });
 
   test(
-    'HEAD is GET without the body, and the connection goes on',
+    'HEAD is GET without the body, and the connection continues',
     withWorld({}, async (world) => {
       const get = await world.call({ path: '/api/version' });
       const wire = openWire(world.server);
@@ -106,7 +106,7 @@ onBothAdapters('HTTP contract', (kind) => {
   );
 
   test(
-    'the body cap holds with Content-Length and with chunks',
+    'the body limit applies with Content-Length and with chunks',
     withWorld({ settings: { maxRequestBodyBytes: 100 } }, async (world) => {
       const fitting = JSON.stringify({ query: 'q', matches: 1 }).padEnd(100);
       const atCap = await world.call({ method: 'POST', path: '/api/search', body: fitting });
@@ -128,7 +128,7 @@ onBothAdapters('HTTP contract', (kind) => {
   );
 
   test(
-    'a body far above the cap is refused before it has arrived, declared or not',
+    'a body far above the limit is refused before it has arrived, declared or not',
     withWorld({ settings: { maxRequestBodyBytes: 100 } }, async ({ server }) => {
       const declared = openWire(server);
       declared.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 999999\r\n\r\n{`);
@@ -141,7 +141,7 @@ onBothAdapters('HTTP contract', (kind) => {
   );
 
   test(
-    'a body that comes in pieces is put together; one that never ends does not reach the search',
+    'a body in chunks is joined; an endless one does not reach the search',
     withWorld({}, async (world) => {
       const body = JSON.stringify({ query: 'größe', matches: 3 });
       const wire = openWire(world.server);
@@ -162,7 +162,7 @@ onBothAdapters('HTTP contract', (kind) => {
     }),
   );
 
-  test('a client that leaves aborts the signal of its search, and only its own', async () => {
+  test('a disconnecting client aborts the signal of its own search only', async () => {
     const started = gate<AbortSignal>();
     const world = await startWorld({
       kind,
@@ -189,7 +189,7 @@ onBothAdapters('HTTP contract', (kind) => {
     assert.ok(!world.lines.some((line) => line['level'] === 'error'));
   });
 
-  test('a large response reaches a slow reader whole, and others are served meanwhile', async () => {
+  test('a large response reaches a slow reader completely, and others are served meanwhile', async () => {
     const size = 20 * 1024 * 1024;
     const content = Buffer.alloc(size, 'abcdefghijklmnopqrstuvwxyz0123456789').toString('latin1');
     const answer = answerOf([resultOf(content)]);
@@ -219,7 +219,7 @@ onBothAdapters('HTTP contract', (kind) => {
     assert.equal(digest(sent), digest(JSON.stringify(answer)));
   });
 
-  test('close lets running requests end and refuses new connections', async () => {
+  test('close waits for running requests and refuses new connections', async () => {
     const [started, finish] = [gate(), gate()];
     const world = await startWorld({
       kind,
@@ -246,7 +246,7 @@ onBothAdapters('HTTP contract', (kind) => {
     await Promise.all([silent.closed(), half.closed(), idle.closed()]);
   });
 
-  test('close drops what has not ended after the time of grace', async () => {
+  test('close drops requests after the grace period', async () => {
     const [started, finish] = [gate<AbortSignal>(), gate()];
     const world = await startWorld({
       kind,
@@ -263,7 +263,7 @@ onBothAdapters('HTTP contract', (kind) => {
     finish.open();
   });
 
-  test('a port that is taken is an error that names it', async () => {
+  test('a port in use is an error that names it', async () => {
     const first = await startWorld({ kind });
     const port = String(first.server.address.port);
     await assert.rejects(startWorld({ kind, env: { TRAWL_PORT: port } }), {

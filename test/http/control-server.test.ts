@@ -28,7 +28,7 @@ async function start(options: AccountsOptions = {}) {
   return { world, control, socketPath, call };
 }
 
-test('only the account of the daemon may open it; records name the operator and the account', async () => {
+test('only the account of the daemon can open it; the audit names the operator and the account', async () => {
   const { world, control, socketPath, call } = await start();
   assert.equal(statSync(socketPath).mode & 0o777, 0o600);
   assert.equal((await call('GET', '/api/ee/user?userId=OWNER@example.com')).status, 200);
@@ -42,7 +42,7 @@ test('only the account of the daemon may open it; records name the operator and 
   await assert.rejects(call('GET', '/api/health'), NoDaemonError);
 });
 
-test('the operator needs no licence, has longer pages, and is nobody where an account is needed', async () => {
+test('the operator needs no licence, has longer pages, and is not a user', async () => {
   const { world, control, call } = await start({
     env: { TRAWL_BASE_URL: 'http://localhost/below' },
   });
@@ -58,7 +58,7 @@ test('the operator needs no licence, has longer pages, and is nobody where an ac
   await control.close();
 });
 
-test('a refusal has its message; the cause of a fault is for the operator alone', async () => {
+test('a refusal has its message; only the operator sees the cause of an internal error', async () => {
   const { control, call } = await start({
     operator: {
       rules: {
@@ -83,7 +83,7 @@ test('a refusal has its message; the cause of a fault is for the operator alone'
   await control.close();
 });
 
-test('a backup is sent as it is made', async () => {
+test('a backup is sent while it is made', async () => {
   const { control, call } = await start();
   const { status, text: bytes } = await call('POST', '/api/backup', { withIndex: true });
   assert.deepEqual([status, bytes], [200, 'first second']);
@@ -92,7 +92,7 @@ test('a backup is sent as it is made', async () => {
   await control.close();
 });
 
-test('a client cut off before its body was requested met no daemon; after it, that is a failure', async () => {
+test('a client cut off before its body was requested found no daemon; afterwards it is a failure', async () => {
   const folder = temporaryFolder();
   for (const isLetIn of [false, true]) {
     const socketPath = path.join(folder, `${isLetIn}.sock`);
@@ -113,7 +113,7 @@ test('a client cut off before its body was requested met no daemon; after it, th
   await assert.rejects(callControl(path.join(folder, 'none'), nowhere), NoDaemonError);
 });
 
-test('bodies are bounded, and others are served on', async () => {
+test('bodies are limited, and others are served', async () => {
   const { control, call } = await start();
   const key = 'x'.repeat(2 * 1024 * 1024);
   assert.match((await call('PUT', '/api/license', { key })).text, /REQUEST_BODY_TOO_LARGE/);
@@ -122,7 +122,7 @@ test('bodies are bounded, and others are served on', async () => {
 });
 
 onBothAdapters('over TCP', (kind) => {
-  test('nobody is the operator, whatever a request says of itself', async () => {
+  test('no request can claim to be the operator', async () => {
     const { send, ownerKey } = await startAccounts({ kind });
     const headers = { [ACCOUNT_HEADER]: 'root' };
     assert.equal((await send('GET', '/api/status', ownerKey, undefined, headers)).status, 403);
@@ -130,7 +130,7 @@ onBothAdapters('over TCP', (kind) => {
   });
 });
 
-test('a session names another user in vain: its keys are its own', async () => {
+test('a session cannot name another user: its keys are its own', async () => {
   const { send, signIn } = await startAccounts();
   const [owner, member] = [await signIn('owner@example.com'), await signIn('member@example.com')];
   const path = '/api/user/api_keys';

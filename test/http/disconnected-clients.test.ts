@@ -25,8 +25,8 @@ function crowd(): () => void {
   return () => (isOver = true);
 }
 
-onBothAdapters('clients that leave', (kind) => {
-  test('while their request waits for its turn: it is not begun', async (t) => {
+onBothAdapters('disconnected clients', (kind) => {
+  test('a request whose client disconnects before its time slice is not started', async (t) => {
     const world = await startWorld({ kind, logLevel: 'debug' });
     t.after(crowd());
     const body = JSON.stringify(SEARCH_BODY);

@@ -23,7 +23,7 @@ function assertError(reply: Reply, status: number, errorCode: string, message: R
   assert.match(String(value['message']), message);
 }
 
-test('search passes the checked, clamped call on and returns the bytes of the service', async () => {
+test('search passes the checked, clamped request on and returns the bytes of the service', async () => {
   const world = await startWorld({
     settings: { maxMatchCount: 500 },
     search: async (_, { baseUrl }) => answerOf([resultOf('text', { webUrl: baseUrl })]),
@@ -88,7 +88,7 @@ test('every bad body is 400 INVALID_REQUEST_BODY and names the field', async () 
   assert.equal(longest.status, 200);
 });
 
-test('a machine without files or memory is told as such, and to the owner why', async () => {
+test('missing files or memory are reported as such, with the cause for owners', async () => {
   const failures = [
     Object.assign(new Error('EMFILE: too many open files, open /x'), { code: 'EMFILE' }),
     new RangeError('Array buffer allocation failed'),
@@ -111,7 +111,7 @@ test('a machine without files or memory is told as such, and to the owner why', 
   }
 });
 
-test('a bad query is 400 with its position; a fault of ours is 500 and tells nothing', async () => {
+test('a bad query is 400 with its position; an internal error is 500 and discloses nothing', async () => {
   const world = await startWorld({
     search: ({ query }) => {
       if (query === '(') throw new QueryError('missing )', 1);
@@ -204,7 +204,7 @@ test('repos sort by name bytes or push date, either way, and filter by name', as
   assert.deepEqual(await names(world, '/api/repos?name='), []);
 });
 
-test('repos are filtered by their state, of those that the caller sees', async () => {
+test('repos are filtered by state, among those visible to the caller', async () => {
   const world = await startWorld({
     env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
     repos: [repo(1, 'a'), repo(2, 'b'), repo(3, 'c', { enforcement: 'all' }), repo(4, 'd')],
@@ -219,7 +219,7 @@ test('repos are filtered by their state, of those that the caller sees', async (
   assert.equal((await world.call({ path: '/api/repos?state=other' })).status, 400);
 });
 
-test('each repository has a connection of its own, seen by those who see the repository', async () => {
+test('each repository has its connection, visible with the repository', async () => {
   const world = await startWorld({
     env: {
       TRAWL_OWNER_EMAIL: 'o@example.com',
@@ -277,7 +277,7 @@ test('a query with a context: 403 without a licence for contexts, 404 with one',
   }
 });
 
-test('pages: total count, links in order, first of repeated values, beyond the end', async () => {
+test('pages: total count, links in order, the first of repeated values, beyond the end', async () => {
   const world = await startWorld({ repos: many });
   const at = (page: number, rest: string, name: string) =>
     `<${world.server.url}/api/repos?page=${page}&perPage=3${rest}>; rel="${name}"`;
@@ -384,7 +384,7 @@ test('source returns the content with its links; an empty ref counts as absent',
   ]);
 });
 
-test('source checks repo, path syntax, ref syntax in this order, then asks the reader', async () => {
+test('source checks repo, path syntax and ref syntax in this order, then calls the reader', async () => {
   const read: Services['source']['read'] = async (_, path) => {
     if (path === 'slow') throw new Error('git took too long at /srv/clones');
     if (path === 'ref')
@@ -411,7 +411,7 @@ test('source checks repo, path syntax, ref syntax in this order, then asks the r
   assertError(await getSource('repo=host/r1&path=slow'), 500, 'UNEXPECTED_ERROR', /^An unexpected/);
 });
 
-test('source gives git a deadline', async () => {
+test('source calls git with a deadline', async () => {
   const world = await startWorld({
     repos: many,
     settings: { gitTimeoutMs: 5 },
@@ -451,7 +451,7 @@ test('a base URL with a path moves every route and every link below it', async (
   assert.equal(first?.webUrl, 'http://code.example:81/code/browse/host/r7/-/tree/');
 });
 
-test('one log line a request; queries never above debug', async () => {
+test('one log line for each request; queries only at debug', async () => {
   const world = await startWorld({});
   await world.call(searchWith(SEARCH_BODY, { 'X-Request-Id': 'id-1' }));
   const lines = world.lines.filter((line) => line['message'] === 'request');

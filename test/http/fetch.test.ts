@@ -68,7 +68,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     times = {},
   ) => serveEndpoints(kind, mounted(handle), settings, env, times);
 
-  test('a request as the standard has it: method, address, headers, bodies of any kind', async () => {
+  test('a standard request: method, address, headers, all kinds of bodies', async () => {
     const served = await serve(async (request) => {
       const { method, url, headers } = request;
       const type = headers.get('content-type') ?? '';
@@ -110,7 +110,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.deepEqual([head.status, head.body.length], [200, 0]);
   });
 
-  test('headers that are no values of the standard are left out, others stay', async () => {
+  test('invalid headers are dropped, others stay', async () => {
     const served = await serve((request) => Response.json([...request.headers.keys()].sort()));
     const socket = connect(served.address.port, served.address.host);
     let text = '';
@@ -124,7 +124,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     socket.destroy();
   });
 
-  test('a body beyond what may be held is refused as elsewhere, also where it is caught', async () => {
+  test('an oversized body is refused as elsewhere, even if the handler catches the error', async () => {
     let caught: unknown;
     const served = await serve(
       async (request) => {
@@ -146,7 +146,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
-  test('statuses, cookies each in a header, a redirect with a body, answers without one', async () => {
+  test('statuses, one header for each cookie, a redirect with a body, answers without one', async () => {
     const served = await serve((request) => {
       const headers = new Headers({ 'Content-Type': 'text/html', 'X-Frame-Options': 'DENY' });
       headers.append('Set-Cookie', 'a=1; Path=/');
@@ -177,7 +177,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.equal(line?.['bytes'], Buffer.byteLength('<p>ö</p>'));
   });
 
-  test('pieces are sent as they are made, and not asked for beyond what the client reads', async () => {
+  test('chunks are sent as they are made, and requested only as the client reads', async () => {
     const second = gate();
     const small = chunkedBody(async (index) => {
       if (index === 1) await second.opened;
@@ -217,7 +217,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => served.lines.some((line) => line['status'] === 499));
   });
 
-  test('of a request nothing stays when its response is over', async () => {
+  test('nothing of a request remains after its response', async () => {
     const made: WeakRef<Request>[] = [];
     const served = await serve((request) => {
       made.push(new WeakRef(request));
@@ -238,7 +238,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.equal(made.length, 20);
   });
 
-  test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
+  test('a disconnecting client aborts the signal of its request, before and during the answer', async () => {
     const signals: AbortSignal[] = [];
     let observedCount = 0;
     const silent = chunkedBody(() => gate<undefined>().opened);
@@ -262,7 +262,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.equal(observedCount, 2);
   });
 
-  test('a body that fails, or is not of bytes, ends the connection, and the log says so', async () => {
+  test('a failing or non-binary body ends the connection, and is logged', async () => {
     const served = await serve((request) => {
       const { body } = chunkedBody((index) => {
         if (index === 0) return Buffer.from('begin');
@@ -277,7 +277,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.match(JSON.stringify(faults), /not of bytes|but bytes.*lost/);
   });
 
-  test('who loses the credential while a body is sent gets no more of it', async () => {
+  test('a caller who loses the credential during a response gets no more of it', async () => {
     const more = gate();
     const { body, progress } = chunkedBody(async (index) => {
       if (index > 0) await more.opened;
@@ -311,7 +311,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     assert.equal(progress.isCancelled, true);
   });
 
-  test('a body that fails as it is given up ends no more than itself', async () => {
+  test('a body that fails while it is cancelled ends nothing else', async () => {
     const served = await serve((request) => {
       if (request.url.endsWith('failed'))
         return new Response(new ReadableStream({ start: (to) => to.error(new Error('lost')) }));
@@ -324,7 +324,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await new Promise(setImmediate);
   });
 
-  test('a response that is none, or read by somebody else, is a fault', async () => {
+  test('an invalid response, or one already read, is an internal error', async () => {
     const served = await serve((request) => {
       if (request.url.endsWith('error')) return Response.error();
       const read = new Response('text');
@@ -336,7 +336,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
-  test('pieces of no or few bytes that are there at once leave turns to others', async () => {
+  test('small and empty chunks available at once let others run', async () => {
     const streams = [0, 1].map((size) => chunkedBody(() => new Uint8Array(size)));
     const served = await serve(
       (request) => new Response(streams[Number(request.url.at(-1))]!.body),
@@ -357,7 +357,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => streams.every(({ progress }) => progress.isCancelled));
   });
 
-  test('a body asked for twice is read once; after the answer nobody gets it', async () => {
+  test('a body requested twice is read once; after the answer it is gone', async () => {
     const answered = gate();
     const late: Promise<unknown>[] = [];
     const served = await serve(async (request, { fetchRequest }) => {
@@ -386,7 +386,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     }
   });
 
-  test('a client that leaves is seen where nobody reads its large body', async () => {
+  test('a disconnect is noticed while a large body is not read', async () => {
     const { body, progress } = chunkedBody(async (index) =>
       index === 0 ? Buffer.from('begin') : gate<undefined>().opened,
     );
@@ -400,7 +400,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => served.pipeline.memory.usedSize === 0);
   });
 
-  test('a path that the standard reads as another one is none', async () => {
+  test('a path that the standard normalises to another one is refused', async () => {
     const served = await serve((request) => new Response(request.url));
     for (const rest of ['../other', '%2e%2E/other', '.', 'a\\..\\..\\..\\other', 'a#b'])
       assert.equal((await sendRaw(served, { path: `/lib/${rest}` })).status, 404, rest);

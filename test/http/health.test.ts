@@ -25,7 +25,7 @@ function clocked(t: { readonly after: (run: () => void) => void }) {
   return { clock, measured, health, step };
 }
 
-test('a point says how many searches there were, how long they took, and the most that waited', (t) => {
+test('a point has the number of searches, their durations, and the maximum waiting', (t) => {
   const { health, measured, step } = clocked(t);
   assert.deepEqual(health.series(3600), []);
   for (let i = 1; i <= 150; i++) health.noteSearch(i === 150 ? 1000 : 2);
@@ -53,7 +53,7 @@ test('a point says how many searches there were, how long they took, and the mos
   assert.ok(p50Ms! < 0.02 && p99Ms! > 100_000);
 });
 
-test('240 points of each, no more; none of the time that was slept through', (t) => {
+test('240 points of each at most; none for the time of a suspended machine', (t) => {
   const { clock, health, step } = clocked(t);
   for (let i = 0; i < 5000; i++) step();
   for (const [window, stepMs] of [
@@ -76,7 +76,7 @@ test('240 points of each, no more; none of the time that was slept through', (t)
   assert.deepEqual([last.at, last.searchesPerSecond], [clock.ms, 0.5]);
 });
 
-test('series are for owners', async () => {
+test('series are only for owners', async () => {
   const world = await startWorld({
     env: {
       TRAWL_ANONYMOUS_ACCESS: 'true',

@@ -22,7 +22,7 @@ const JOB: JobView = {
   progress: { phase: 'receiving', done: 10, total: 30, unit: 'objects', remainingMs: 2_000 },
 };
 
-test('hidden ids are left out; a job under way tells how far it is', async () => {
+test('hidden ids are excluded; a running job reports its progress', async () => {
   const requested: (readonly number[])[] = [];
   const world = await startWorld({
     env: { TRAWL_ANONYMOUS_ACCESS: 'true' },

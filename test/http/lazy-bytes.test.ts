@@ -28,7 +28,7 @@ function windows(): LazyBytes {
 }
 
 onBothAdapters('answers in windows', (kind) => {
-  test('a reader that is slower than the daemon gets each window as it was', async () => {
+  test('a reader slower than the daemon gets unchanged windows', async () => {
     const handle = () => Promise.resolve({ status: 200, headers: {}, body: windows() });
     const adapter = await openAdapter(kind, { handle }, LOG);
     const { host, port } = await adapter.listen('127.0.0.1', 0);
@@ -48,7 +48,7 @@ onBothAdapters('answers in windows', (kind) => {
     await adapter.close(0);
   });
 
-  test('many readers: no more of them get a window in a turn than one', async () => {
+  test('with many readers only one gets a window in a time slice', async () => {
     let whenRunning = 0;
     const timeSlices: number[] = [];
     /** Takes longer than a turn should. */

@@ -10,7 +10,7 @@ import { closeWorlds, repo, startWorld } from './harness.ts';
 afterEach(closeWorlds);
 
 const OPEN = repo(1, 'host/open', { visibility: 'unknown' });
-test('end with the first account, on connections that are open too, and for ever', async () => {
+test('local access ends with the first account, on open connections too, and for ever', async () => {
   const world = await startWorld({ repos: [OPEN] });
   const status = async () => (await world.call({ path: '/api/repos' })).status;
   assert.equal(await status(), 200);
@@ -20,7 +20,7 @@ test('end with the first account, on connections that are open too, and for ever
   assert.equal(await status(), 401);
 });
 
-test('a name that is not of this machine, a proxy, or a switch: nobody', async () => {
+test('a foreign host name, a proxy, or a setting disables local access', async () => {
   const world = await startWorld({
     repos: [OPEN],
     env: { TRAWL_BASE_URL: 'http://code.example' },
@@ -36,7 +36,7 @@ test('a name that is not of this machine, a proxy, or a switch: nobody', async (
   assert.equal((await closed.call({ path: '/api/repos' })).status, 401);
 });
 
-test('which requests were sent by this machine to itself', () => {
+test('which requests come from this machine itself', () => {
   const sent = (remoteAddress: string, host?: string): boolean =>
     isAtThisMachine({ remoteAddress, header: (name) => (name === 'host' ? host : undefined) });
   for (const address of ['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])

@@ -24,7 +24,7 @@ test('a client gets an eighth, and all together no more than the whole', () => {
   assert.ok(budget.tryTake('i', 100));
 });
 
-test('a hold grows as far as there is room, shrinks, and is given back once', () => {
+test('a reservation grows within the limit, shrinks, and is released once', () => {
   const budget = new MemoryBudget(80);
   const reservation = budget.tryTake('a', 0);
   assert.ok(reservation);
@@ -44,7 +44,7 @@ test('a hold grows as far as there is room, shrinks, and is given back once', ()
   assert.equal(budget.usedSize, 0);
 });
 
-test('whoever gets nothing is told when to come back', () => {
+test('a refused caller is told when to retry', () => {
   const error = noMemoryError();
   assert.equal(error.statusCode, 503);
   assert.equal(error.errorCode, 'SERVER_OVERLOADED');

@@ -10,7 +10,7 @@ import { createLog } from '../../daemon/base/log.ts';
 /** A module of an installed package that does not exist. */
 const MISSING: string = 'uWebSockets.js/missing.js';
 
-test('a binary that does not load means node:http, with a line that says why', async () => {
+test('a binary that cannot be loaded falls back to node:http, with a log line', async () => {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'json', write: (line) => lines.push(line) });
   const options: AdapterOptions = {

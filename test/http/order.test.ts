@@ -95,7 +95,7 @@ test('the first failing check decides', async () => {
   assert.equal((await world.call(searchWith(SEARCH_BODY, WITH_KEY))).status, 200);
 });
 
-test('an explanation for an owner is whole, its context lines bounded', async () => {
+test('an explanation for an owner is complete, with a limit on context lines', async () => {
   const world = await startWorld({ env: OWNER_ENV });
   const owner = await world.call(explainWith({ ...SEARCH_BODY, contextLines: 200 }, WITH_KEY));
   assert.equal(owner.status, 200);
@@ -122,7 +122,7 @@ test('Host: loopback names and the base URL are served, others refused', async (
   assert.equal(reply.json()['errorCode'], 'HOST_NOT_ALLOWED');
 });
 
-test('Host: bound for others, any name is served', async () => {
+test('Host: bound to other addresses, any name is served', async () => {
   const env = { TRAWL_HOST: '0.0.0.0', TRAWL_ANONYMOUS_ACCESS: 'true' };
   const world = await startWorld({ env });
   const wire = openWire({
@@ -168,14 +168,14 @@ for (const anonymous of ['false', 'true']) {
   });
 }
 
-test('without an owner key a loopback daemon serves everybody, whatever they present', async () => {
+test('without an owner key a loopback daemon serves everybody, with any credentials', async () => {
   const world = await startWorld({});
   for (const [name, headers] of credentials) {
     assert.equal((await world.call({ path: '/api/repos', headers })).status, 200, name);
   }
 });
 
-test('on an address that others reach nobody is served before there is an owner', async () => {
+test('on a public address nobody is served before there is an owner', async () => {
   for (const host of ['0.0.0.0', '::', '[::]']) {
     if (adapters().includes('uws'))
       await assert.rejects(startWorld({ kind: 'uws', env: { TRAWL_HOST: host } }), {

@@ -25,7 +25,7 @@ function lazily(bytes: Buffer) {
   };
 }
 
-test('bodies of any size, whole and in pieces, asked for together', async () => {
+test('bodies of any size, whole and in chunks, concurrently', async () => {
   const bodies = [10, 20_000, 3, 100_000, 50_000].map(jsonOf);
   const expected = bodies.map((body) => Buffer.from(jsonToMessagePack(body)));
   const packed = await Promise.all(bodies.flatMap((body) => [pack(body), pack(lazily(body))]));
@@ -35,7 +35,7 @@ test('bodies of any size, whole and in pieces, asked for together', async () => 
   assert.deepEqual(bodies[3], jsonOf(100_000));
 });
 
-test('the event loop turns while a large body is packed', async () => {
+test('the event loop runs while a large body is packed', async () => {
   const body = jsonOf(50_000);
   let timeSliceCount = 0;
   const whenRunning = (): void => {
@@ -48,7 +48,7 @@ test('the event loop turns while a large body is packed', async () => {
   assert.ok(timeSliceCount > 0);
 });
 
-test('a large text that is no JSON is told, and harms nobody else', async () => {
+test('invalid JSON of any size is reported, and affects nobody else', async () => {
   const bad = Buffer.concat([jsonOf(20_000), Buffer.from('x')]);
   const good = jsonOf(20_000);
   const [first, second] = await Promise.allSettled([pack(bad), pack(good)]);
@@ -57,7 +57,7 @@ test('a large text that is no JSON is told, and harms nobody else', async () => 
   assert.ok(Buffer.from(jsonToMessagePack(good)).equals(second.value));
 });
 
-test('a thread that rests takes nobody along who asks while it ends', async () => {
+test('a request during the shutdown of an idle thread gets a new one', async () => {
   const bodies = [40_000, 50_000].map(jsonOf);
   const expected = bodies.map((body) => Buffer.from(jsonToMessagePack(body)));
   for (let round = 0; round < 3; round++) {
@@ -69,7 +69,7 @@ test('a thread that rests takes nobody along who asks while it ends', async () =
   }
 });
 
-test('a body that the thread has no memory for is refused, later ones are packed', async () => {
+test('a body beyond the memory of the thread is refused, later ones are packed', async () => {
   const small = new Packer(8);
   const large = new Uint8Array(jsonOf(400_000));
   await assert.rejects(small.pack(large), { errorCode: 'SERVER_OVERLOADED' });
@@ -78,7 +78,7 @@ test('a body that the thread has no memory for is refused, later ones are packed
   assert.ok(Buffer.from(jsonToMessagePack(body)).equals(packed));
 });
 
-test('the event loop turns while a large body is copied', async () => {
+test('the event loop runs while a large body is copied', async () => {
   let timeSliceCount = 0;
   const whenRunning = (): void => {
     timeSliceCount++;

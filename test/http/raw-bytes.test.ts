@@ -489,7 +489,7 @@ const REFUSED: readonly string[] = [
 ];
 
 onBothAdapters('bytes of HTTP', (kind) => {
-  test('behind a refused request nothing is answered, and the connection closes', async () => {
+  test('nothing is answered after a refused request, and the connection closes', async () => {
     const world = await startWorld({ kind });
     for (const refused of REFUSED)
       for (const send of [`${refused}${HEALTH}`, [refused, HEALTH]]) {

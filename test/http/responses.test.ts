@@ -35,7 +35,7 @@ test('every response has a request id and the safety headers', async () => {
   }
 });
 
-test('a well-formed request id is kept and logged, another one replaced', async () => {
+test('a valid request id is kept and logged, an invalid one replaced', async () => {
   const world = await startWorld({});
   const kept = await world.call({ path: '/api/health', headers: { 'X-Request-Id': 'a.B_1-' } });
   assert.equal(kept.headers['x-request-id'], 'a.B_1-');

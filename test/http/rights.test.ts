@@ -45,7 +45,7 @@ async function start() {
   };
 }
 
-test('a repo made secret while a body is under way is not searched', async () => {
+test('a repo made secret during a request body is not searched', async () => {
   const { world, visible, hide } = await start();
   assert.equal(
     (await world.send('PATCH', '/api/instance', world.ownerKey, { anonymousAccess: true })).status,
@@ -61,7 +61,7 @@ test('a repo made secret while a body is under way is not searched', async () =>
   assert.deepEqual(visible, [false, false]);
 });
 
-test('a key revoked, a user suspended, a session ended while a body is under way: nobody', async () => {
+test('a key revoked, a user suspended, a session ended during a request body: no access', async () => {
   const { world, visible } = await start();
   const { accounts } = world.control;
   const [key] = await accounts.keys.list(world.owner);
@@ -81,7 +81,7 @@ test('a key revoked, a user suspended, a session ended while a body is under way
   assert.deepEqual(visible, []);
 });
 
-test('an owner who is none any more while a body is under way changes nothing', async () => {
+test('an owner demoted during a request body changes nothing', async () => {
   const { world } = await start();
   const { accounts } = world.control;
   const wire = openWire(world.server);
@@ -125,7 +125,7 @@ async function startStreams() {
   return { world, open, goOn: rest.open, closedCount: () => closedCount };
 }
 
-test('a stream ends with the right to it, and says so; others go on', async () => {
+test('a stream ends with an error when its access ends; others continue', async () => {
   const { world, open, goOn, closedCount } = await startStreams();
   const { accounts } = world.control;
   const bearer = (value: string): string => `Authorization: Bearer ${value}\r\n`;

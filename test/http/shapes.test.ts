@@ -102,7 +102,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ),
 ];
 
-test('methods of a path with a wildcard are as those of others', async () => {
+test('a wildcard path has the same method rules as others', async () => {
   const rest = endpoint(
     {
       ...HEAD,
@@ -157,7 +157,7 @@ test('bodies on POST, PUT, PATCH and DELETE', async () => {
   assert.match((await send('POST', '/api/strict', '{"name":"a","b":1}')).text, /INVALID_REQ/);
 });
 
-test('query parameters on DELETE; a code of its own for one that is missing', async () => {
+test('query parameters on DELETE; a missing one has its own code', async () => {
   const send = await start();
   const reply = await send('DELETE', '/api/user?userId=&page=2');
   assert.deepEqual(JSON.parse(reply.text), { query: { userId: '', page: 2 } });
@@ -169,7 +169,7 @@ test('query parameters on DELETE; a code of its own for one that is missing', as
   assert.match(wrong.text, /"INVALID_QUERY_PARAMS","message":"page: /);
 });
 
-test('parameters of the path are decoded, bounded, and part of the address', async () => {
+test('path parameters are decoded, limited, and part of links', async () => {
   const send = await start();
   const body = '{"name":"n"}';
   const value = encodeURIComponent('a/b {ö}?');
@@ -192,7 +192,7 @@ test('parameters of the path are decoded, bounded, and part of the address', asy
   assert.equal(wrong.headers['allow'], 'PATCH, OPTIONS');
 });
 
-test('statuses of their own, with cookies, with and without a body', async () => {
+test('custom statuses, with cookies, with and without a body', async () => {
   const send = await start();
   const cookie = ['trawl_session=x; HttpOnly; SameSite=Lax; Path=/'];
   for (const status of ['201', '202', '200']) {
@@ -210,7 +210,7 @@ test('statuses of their own, with cookies, with and without a body', async () =>
   assert.equal(moved.headers['content-length'], '0');
 });
 
-test('the document says so', () => {
+test('the API description has them', () => {
   const { paths } = makeDocument(ENDPOINTS, { baseUrl: 'http://x', version: '0' }) as {
     paths: Record<string, Record<string, { parameters?: object[]; requestBody?: unknown }>>;
   };
@@ -232,13 +232,13 @@ function at(path: string, method: Method = 'GET'): Endpoint {
   return endpoint({ ...HEAD, operationId: path, method, path, responses: DONE }, () => ok({}));
 }
 
-test('two names for the parameter of one path are refused, and wildcards that are not at the end', () => {
+test('two names for one path parameter, and wildcards before the end, are refused', () => {
   assert.throws(() => new Router([at('/x/{id}'), at('/x/{key}')], 'http://x'), /two names/);
   assert.throws(() => new Router([at('/x/*a'), at('/x/*b')], 'http://x'), /two names/);
   assert.throws(() => new Router([at('/x/*rest/y')], 'http://x'), /not at the end/);
 });
 
-test('exact paths come before parameters, these before wildcards, of which the longest counts', () => {
+test('exact paths precede parameters, these precede wildcards, and the longest wildcard wins', () => {
   const paths = ['/*page', '/a/*rest', '/a/{one}', '/a/b', '/a/b/*rest', '/{one}/c'];
   const router = new Router(
     paths.map((path) => at(path)),
@@ -266,7 +266,7 @@ test('exact paths come before parameters, these before wildcards, of which the l
   assert.equal(router.find('/based'), undefined);
 });
 
-test('of two paths of one form that fit, the one that names a segment counts, in whatever order they are', () => {
+test('of two matching paths of one shape the more literal one wins, in any order', () => {
   const paths = [
     '/{p}/*rest',
     '/{p}/b',

@@ -190,7 +190,7 @@ onBothAdapters('streamed searches', (kind) => {
   const skip = kind === 'node' ? false : 'as with node:http';
 
   test(
-    'an exhaustive stream holds what the blocking search holds, however it is cut',
+    'an exhaustive stream has the results of the blocking search, in any chunks',
     { skip },
     async () => {
       const module = await coreModule('release');
@@ -227,7 +227,7 @@ onBothAdapters('streamed searches', (kind) => {
     },
   );
 
-  test('`matches` bounds the whole stream, and the flags are honest', { skip }, async () => {
+  test('`matches` limits the whole stream, and the flags are correct', { skip }, async () => {
     const module = await coreModule('release');
     const shards = [0, 1, 2].map((number) => makeShard(module, number, 400));
     for (const inlineNs of [0n, 1_000_000n]) {
@@ -248,7 +248,7 @@ onBothAdapters('streamed searches', (kind) => {
     }
   });
 
-  test('a query that is refused is an ordinary error', async () => {
+  test('a refused query is an ordinary error', async () => {
     const module = await coreModule('release');
     const shards = [makeShard(module, 0, 10)];
     const { world, engine } = await observe(kind, module, shards, { workers: 1 });
@@ -287,7 +287,7 @@ onBothAdapters('streamed searches', (kind) => {
     );
   });
 
-  test('a client that leaves in the middle stops the units', async () => {
+  test('a client that disconnects in the middle stops the units', async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
@@ -309,7 +309,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.ok(later < 16, 'units were left');
   });
 
-  test('a reader that stops pauses the search', { timeout: 120_000 }, async () => {
+  test('a stalled reader pauses the search', { timeout: 120_000 }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1].map((number) => makeShard(module, number, SLOW_DOCS, 5000));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
@@ -348,7 +348,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.equal(new Set(paths).size, 2 * SLOW_DOCS);
   });
 
-  test('a deadline: what there is, the reason, [DONE]', { skip }, async () => {
+  test('a deadline: partial results, the reason, [DONE]', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
     const options = { workers: 2, inlineNs: 0n, timeoutMs: 20 };
@@ -358,7 +358,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.ok(total['shardsSkipped']! > 0 && total['filesSkipped']! > 0);
   });
 
-  test('a shard that crashes: the others go on, and the end says so', { skip }, async () => {
+  test('a crashing shard: the others continue, and the end says so', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [600, TRAPPING_DOCS, 600].map((count, i) => makeShard(module, i, count));
     for (const inlineNs of [0n, 10n ** 12n]) {
@@ -372,30 +372,26 @@ onBothAdapters('streamed searches', (kind) => {
     }
   });
 
-  test(
-    'a thread that dies in the middle: nothing is missing, nothing is double',
-    { skip },
-    async () => {
-      const module = await coreModule('release');
-      const shards = [0, 1, 2].map((number) => makeShard(module, number, 1000, 2000));
-      const threads: Worker[] = [];
-      const onWorker = (worker: Worker): void => void threads.push(worker);
-      process.on('worker', onWorker);
-      const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
-      for (let round = 0; round < 3; round++) {
-        await engine.pool.ready();
-        const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
-        await eventually(() => world.calls.length > round);
-        for (let whenRunning = 0; whenRunning < round * 3; whenRunning++)
-          await new Promise((resolve) => void setImmediate(resolve));
-        await threads.filter(({ threadId }) => threadId !== -1)[round % 2]!.terminate();
-        const { final, names } = checkStream(await streaming, 1_000_000, 3);
-        assert.equal(final.isSearchExhaustive, true);
-        assert.equal(names.length, 3000);
-      }
-      process.off('worker', onWorker);
-    },
-  );
+  test('a thread that dies in the middle: nothing is missing or duplicated', { skip }, async () => {
+    const module = await coreModule('release');
+    const shards = [0, 1, 2].map((number) => makeShard(module, number, 1000, 2000));
+    const threads: Worker[] = [];
+    const onWorker = (worker: Worker): void => void threads.push(worker);
+    process.on('worker', onWorker);
+    const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    for (let round = 0; round < 3; round++) {
+      await engine.pool.ready();
+      const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
+      await eventually(() => world.calls.length > round);
+      for (let whenRunning = 0; whenRunning < round * 3; whenRunning++)
+        await new Promise((resolve) => void setImmediate(resolve));
+      await threads.filter(({ threadId }) => threadId !== -1)[round % 2]!.terminate();
+      const { final, names } = checkStream(await streaming, 1_000_000, 3);
+      assert.equal(final.isSearchExhaustive, true);
+      assert.equal(names.length, 3000);
+    }
+    process.off('worker', onWorker);
+  });
 
   test('a batch that cannot be built: error, no later batch, final, [DONE]', { skip }, async () => {
     const module = await coreModule('release');

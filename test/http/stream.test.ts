@@ -126,7 +126,7 @@ function readToEnd(socket: Socket): Promise<number> {
 }
 
 onBothAdapters('streams', (kind) => {
-  test('server-sent events: only data lines, one of JSON each, then [DONE]', async () => {
+  test('server-sent events: only data lines, one JSON object each, then [DONE]', async () => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
     const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br;q=0' }));
     assert.equal(reply.status, 200);
@@ -150,7 +150,7 @@ onBothAdapters('streams', (kind) => {
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],
   ] as const) {
-    test(`${coding}: the same events, smaller; both forms`, async () => {
+    test(`${coding}: the same events, smaller; both encodings`, async () => {
       const world = await startWorld({ kind, stream: () => eventStream(SIMILAR_EVENTS) });
       for (const accept of ['text/event-stream', 'application/x-msgpack']) {
         const plain = await world.call(streamWith(SEARCH_BODY, { Accept: accept }));
@@ -164,7 +164,7 @@ onBothAdapters('streams', (kind) => {
       }
     });
 
-    test(`${coding}: each event can be read before there is a next one`, async () => {
+    test(`${coding}: each event can be read before the next one exists`, async () => {
       const second = gate();
       const world = await startWorld({ kind, stream: () => pausedStream(second.opened) });
       const { host, port } = world.server.address;
@@ -199,7 +199,7 @@ onBothAdapters('streams', (kind) => {
     assert.doesNotMatch(text, /DONE|secret/);
   });
 
-  test('a stream that is refused for its memory gives its place back', async () => {
+  test('a stream refused for its memory releases its permit', async () => {
     // The share of a caller is an eighth, a little less than one stream takes.
     const memory = 8 * BUFFER_SIZE_MAX - 8;
     const settings = { memory, maxConcurrentSearches: 1, maxQueuedSearches: 1 };
@@ -229,7 +229,7 @@ onBothAdapters('streams', (kind) => {
     assert.equal(readFrames(end.body).length, 1);
   });
 
-  test('what is wrong before the start is an ordinary error', async () => {
+  test('errors before the start are ordinary errors', async () => {
     const world = await startWorld({
       kind,
       env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY },
@@ -260,7 +260,7 @@ onBothAdapters('streams', (kind) => {
     assert.equal(wrong.status, 405);
   });
 
-  test('a batch that fails is an error event, and the stream comes to its end', async () => {
+  test('a failing batch is an error event, and the stream ends normally', async () => {
     const events: ({ json: Buffer } | { error: Error } | undefined)[] = [
       { json: Buffer.from(CHUNK) },
       { error: new Error('/secret/path') },
@@ -299,7 +299,7 @@ onBothAdapters('streams', (kind) => {
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
   });
 
-  test('the connection carries the next request', async () => {
+  test('the connection serves the next request', async () => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
     const wire = openWire(world.server);
     for (let count = 1; count <= 3; count++) {
@@ -309,7 +309,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('events leave one by one, as they come', async () => {
+  test('events are sent one by one, as they come', async () => {
     const second = gate();
     const world = await startWorld({ kind, stream: () => pausedStream(second.opened) });
     const wire = openWire(world.server);
@@ -321,7 +321,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('a slow reader: at most 2 MiB wait, then nothing is pulled until it reads on', async () => {
+  test('a slow reader: at most 2 MiB are buffered, then the search pauses', async () => {
     const flood = new Flood();
     flood.sizeMax = 64 * MIB;
     const world = await startWorld({ kind, stream: () => flood });
@@ -342,7 +342,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('a client that reads nothing for too long is dropped', async () => {
+  test('a client that reads nothing for too long is disconnected', async () => {
     const flood = new Flood();
     const world = await startWorld({ kind, stream: () => flood, streamStallMs: 300 });
     const wire = openWire(world.server);
@@ -355,7 +355,7 @@ onBothAdapters('streams', (kind) => {
 
   const skip =
     kind === 'uws' && 'its sockets cannot be looked at; the library has a time of its own';
-  test('a client that does not read the end is dropped', { skip }, async () => {
+  test('a client that does not read the end is disconnected', { skip }, async () => {
     let socket: Socket | undefined;
     const note = (message: unknown): void => {
       // Safety: as the documentation of Node.js has it.
@@ -384,7 +384,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('100 clients that leave in the middle leave nothing behind', async () => {
+  test('100 clients that disconnect in the middle leave nothing behind', async () => {
     const floods: Flood[] = [];
     const signals: AbortSignal[] = [];
     const world = await startWorld({
@@ -419,7 +419,7 @@ onBothAdapters('streams', (kind) => {
     );
   });
 
-  test('a stream that goes on for long gives way to a search that waits, and comes to its end', async () => {
+  test('a long stream gives way to a waiting search, and ends normally', async () => {
     const finish = gate();
     let isDone = false;
     const world = await startWorld({
@@ -443,7 +443,7 @@ onBothAdapters('streams', (kind) => {
     assert.equal((await first).status, 200);
   });
 
-  test('close lets a stream end', async () => {
+  test('close waits for a stream', async () => {
     const finish = gate();
     const events = [numbered(1), numbered(2), Buffer.from(FINAL)];
     const world = await startWorld({
@@ -468,7 +468,7 @@ onBothAdapters('streams', (kind) => {
 });
 
 // Both at once: it is the waiting that takes long.
-void test('a client that reads on after a long time loses nothing', async (t) => {
+void test('a client that resumes reading after a long time loses nothing', async (t) => {
   const readLate = async (kind: 'uws' | 'node'): Promise<void> => {
     const flood = new Flood();
     flood.sizeMax = 24 * MIB;

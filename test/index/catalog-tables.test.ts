@@ -39,7 +39,7 @@ async function read(dataDir: string): Promise<{ repos: readonly CatalogRepo[]; d
   return { repos: catalog.repos, damaged: catalog.damaged };
 }
 
-void test('random changes are read again, in their order, beside the writer and after it', async () => {
+void test('random changes are read again in order, beside the writer and after it', async () => {
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   await catalog.load(true);
@@ -69,7 +69,7 @@ void test('random changes are read again, in their order, beside the writer and 
   assert.deepEqual(await read(dataDir), { repos: states[last], damaged: [] });
 });
 
-void test('whatever bit of the file is flipped: refused, or the damaged entries are named', async () => {
+void test('any flipped bit of the file: refused, or the damaged entries are named', async () => {
   const dataDir = temporaryFolder();
   const written = new Catalog(dataDir);
   await written.load(true);
@@ -103,7 +103,7 @@ void test('whatever bit of the file is flipped: refused, or the damaged entries 
   assert.ok(found.refused > 2 && found.dropped > 5, JSON.stringify(found));
 });
 
-void test('who opens the catalog for reading cannot change it, and creates no file', async () => {
+void test('a read-only catalog cannot be changed, and creates no file', async () => {
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   await catalog.load();
@@ -158,7 +158,7 @@ void test('the file of an earlier version is read, and then removed', async () =
   assert.deepEqual(await read(dataDir), expected);
 });
 
-void test('a file of an earlier version that is damaged is refused', async () => {
+void test('a damaged file of an earlier version is refused', async () => {
   const dataDir = temporaryFolder();
   writeFormerCatalog(dataDir, [repoOf(1, 0)]);
   const file = path.join(dataDir, 'catalog.json');

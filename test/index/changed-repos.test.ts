@@ -218,7 +218,7 @@ function candidatesOf(holdings: Holdings): unknown[] {
   });
 }
 
-void test('what is kept is what it would be anew', { timeout: 120_000 }, async () => {
+void test('incremental state equals a fresh one', { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 25, size: 'max' }), async (steps) => {
       const catalog = await openCatalog();
@@ -248,7 +248,7 @@ void test('what is kept is what it would be anew', { timeout: 120_000 }, async (
   );
 });
 
-void test('what the connections have no more is hidden with the next change of another repo', async () => {
+void test('repos removed from all connections are hidden with the next change of another repo', async () => {
   const catalog = await openCatalog();
   await catalog.commit(() => ({ put: [1, 2].map((id) => builtRepoOf(id, 1)) }));
   let connected = new Set([1, 2]);
@@ -264,7 +264,7 @@ void test('what the connections have no more is hidden with the next change of a
   assert.deepEqual(visible, [2]);
 });
 
-void test('symbols out of service stay so as their repo changes', async () => {
+void test('symbols out of service stay so when their repo changes', async () => {
   const catalog = await openCatalog();
   const shard = { ...shardOf(++lastShard), symbols: { ...SYMBOLS, symbolsId: idOf(++lastShard) } };
   await catalog.commit(() => ({ put: [repoOf(1, [shard])] }));
@@ -279,7 +279,7 @@ void test('symbols out of service stay so as their repo changes', async () => {
   assert.deepEqual(symbols, [undefined, undefined]);
 });
 
-void test('one repo of many that changes: nothing is asked of the others', async () => {
+void test('a change of one of many repos does not read the others', async () => {
   const catalog = await openCatalog();
   const shared = shardOf(++lastShard);
   const many = Array.from({ length: 1000 }, (_, index): CatalogRepo => {
@@ -305,7 +305,7 @@ void test('one repo of many that changes: nothing is asked of the others', async
   assert.equal(snapshot()!.shards.filter((shard) => !existing.has(shard)).length, 31);
 });
 
-void test('what builds leave in the heaps of threads is given back while they go on', async () => {
+void test('heap garbage of builds is released while they continue', async () => {
   const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
   const { heap } = index.instance;
   assert.equal(heap.isWaiting, false);

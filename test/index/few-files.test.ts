@@ -19,7 +19,7 @@ function messagesOf({ degradations }: { readonly degradations: readonly string[]
 
 const isWindows = process.platform === 'win32';
 
-void test('no more files: nothing is damaged', { skip: isWindows }, () => {
+void test('no more file descriptors: nothing counts as damaged', { skip: isWindows }, () => {
   const file = fileURLToPath(new URL('./few-files-child.js', import.meta.url));
   const script = 'ulimit -n 300; exec "$0" "$1"';
   const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', script, process.execPath, file], {
@@ -36,7 +36,7 @@ void test('no more files: nothing is damaged', { skip: isWindows }, () => {
   });
 });
 
-void test('which errors are those of the machine', () => {
+void test('which errors are caused by the machine', () => {
   const coded = (code: string) => Object.assign(new Error(code), { code });
   const cases: [unknown, string][] = [
     [coded('EMFILE'), 'unmapped'],
@@ -53,7 +53,7 @@ void test('which errors are those of the machine', () => {
     assert.equal(shardErrorOf('s', error).fault, fault, String(error));
 });
 
-void test('a shard that could not be mapped comes back by itself', async () => {
+void test('an unmapped shard recovers by itself', async () => {
   const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
   await index.index([makeRepo({ a: 'plum\n' })]);
   const { parts, served } = index.instance;

@@ -32,7 +32,7 @@ function change(repo: string): void {
   git(repo, 'commit', '-q', '-a', '-m', 'pear');
 }
 
-void test('what lives, what does not, and the next merge', { timeout: 120_000 }, async () => {
+void test('living docs, dead docs, and the next merge', { timeout: 120_000 }, async () => {
   const repos = [0, 1, 2].map(makeSmallRepo);
   const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER, findsSymbols: false });
   await index.index(repos, undefined, 'commits');

@@ -80,7 +80,7 @@ void test('damage is found in contents and symbols', async () => {
   ]);
 });
 
-void test('a pass goes on where it was, and rests when it is through', async () => {
+void test('a pass resumes where it was, and pauses when complete', async () => {
   const shards = makeShards(await coreModule('release'), 5);
   const progress = new Progress();
   let isBusy = false;
@@ -112,7 +112,7 @@ void test('a pass goes on where it was, and rests when it is through', async () 
   assert.deepEqual(fourth.damage, []);
 });
 
-void test('a pass of a time to come is of a clock that was wrong: the next one begins at once', async () => {
+void test('a pass dated in the future was dated by a wrong clock: the next one starts at once', async () => {
   const shards = makeShards(await coreModule('release'), 2);
   const progress = new Progress();
   const startedAt = Date.now() + 365 * 24 * 3600 * 1000;
@@ -137,7 +137,7 @@ void test('a pass of a time to come is of a clock that was wrong: the next one b
   assert.equal(await checkedAfter({ shardId: first, isDone: false }), 1);
 });
 
-void test('a state that cannot be read costs a pass, no more', async () => {
+void test('an unreadable state only costs a repeated pass', async () => {
   const shards = makeShards(await coreModule('release'), 2);
   const progress = new Progress();
   progress.text = '{"startedAt": "never"}';

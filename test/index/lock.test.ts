@@ -54,7 +54,7 @@ function newDataDir(): string {
   return mkdtempSync(path.join(root, 'data-'));
 }
 
-void test('the owner was killed and a program that it started has the lock a while: waited for', async () => {
+void test('a killed owner whose child keeps the lock for a while: waited for', async () => {
   const dataDir = newDataDir();
   const file = path.join(dataDir, 'lock');
   const clientKey = spawn('flock', [file, '-c', 'echo; read _'], {
@@ -77,7 +77,7 @@ void test('the owner was killed and a program that it started has the lock a whi
   process.kill(-second.pid!, 'SIGKILL');
 });
 
-void test('many at once over a lock that is left: one owner, each time', async () => {
+void test('many processes at once over a stale lock: one owner, each time', async () => {
   for (let round = 0; round < ROUND_COUNT; round++) {
     const dataDir = newDataDir();
     // As a killed process leaves it; no process has this number. Every other one was cut off before it said anything.
@@ -89,7 +89,7 @@ void test('many at once over a lock that is left: one owner, each time', async (
   }
 });
 
-void test('many that take it and give it back: never two at the same time', async () => {
+void test('many processes that lock and unlock: never two owners at the same time', async () => {
   const dataDir = newDataDir();
   const answers = await Promise.all(
     children.map((child) => order(child, { kind: 'churn', dataDir, ownedMax: 300 })),
@@ -97,7 +97,7 @@ void test('many that take it and give it back: never two at the same time', asyn
   for (const answer of answers) assert.deepEqual(answer, { kind: 'churned', clashes: 0 });
 });
 
-void test('a killed owner owns nothing, although a program of its lives on; the message names a living one', async () => {
+void test('a killed owner with a living child owns nothing; the message names a living owner', async () => {
   const dataDir = newDataDir();
   const owner = await startChild();
   assert.deepEqual(await order(owner, { kind: 'take', dataDir, atMs: 0 }), { kind: 'won' });
@@ -117,7 +117,7 @@ void test('a killed owner owns nothing, although a program of its lives on; the 
   }
 });
 
-void test('not even the owner takes it twice; a brief owner says so', () => {
+void test('the owner cannot lock twice; a short-lived owner says so', () => {
   const dataDir = newDataDir();
   const unlock = lockDataDir(dataDir, true);
   assert.throws(

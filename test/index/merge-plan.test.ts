@@ -47,7 +47,7 @@ function settle(candidates: readonly MergeCandidate[]): {
   }
 }
 
-void test('whatever their size and that of their docs, repositories that come one by one lie in few shards', () => {
+void test('repositories added one by one end in few shards, whatever their size', () => {
   for (const kib of [500, 900, 1100, 3000])
     for (const docSize of [300, 1000, 4000]) {
       const docCount = Math.ceil((kib << 10) / docSize);
@@ -71,7 +71,7 @@ void test('whatever their size and that of their docs, repositories that come on
     }
 });
 
-void test('of very many shards no more are merged at a time than can be open', () => {
+void test('of very many shards at most as many are merged as can be open', () => {
   const many = Array.from({ length: 20_000 }, (_, i) =>
     candidate(i, { docCount: 1, liveCount: 1 }),
   );
@@ -79,7 +79,7 @@ void test('of very many shards no more are merged at a time than can be open', (
   assert.ok(settle(many).remaining.length < 16);
 });
 
-void test('files that do not fit a memory together are written without their dead docs first', () => {
+void test('files that do not fit into memory together are first rewritten without dead docs', () => {
   const dead = { fileSize: 1 << 30, docCount: 100_000, liveCount: 10, liveSize: 10_000 };
   const many = Array.from({ length: 40 }, (_, i) => candidate(i, dead));
   assert.equal(settle(many).remaining.length, 10);
@@ -87,7 +87,7 @@ void test('files that do not fit a memory together are written without their dea
   assert.equal(planMerge(idle, MERGE_LIMITS)!.length, 2);
 });
 
-void test('random sizes, kinds and dead docs: it ends, and no level keeps sixteen that fit', () => {
+void test('random sizes, kinds and dead docs: merging ends, and no level keeps sixteen that fit', () => {
   const one = fc.record({
     kind: fc.constantFrom('a', 'b'),
     liveSize: fc.oneof(fc.nat(2 * MIB), fc.nat(300 * MIB)),
@@ -114,7 +114,7 @@ void test('random sizes, kinds and dead docs: it ends, and no level keeps sixtee
   fc.assert(property, { numRuns: 200 });
 });
 
-void test('shards of very many docs without content keep no others from being merged', () => {
+void test('shards of very many docs without content do not block other merges', () => {
   const many = [150_000, 150_000, ...Array.from({ length: 40 }, () => 10)].map((docCount, i) =>
     candidate(i, { docCount, liveCount: docCount, liveSize: docCount }),
   );
@@ -145,14 +145,14 @@ function docCounts(candidates: readonly MergeCandidate[]): number[] {
   return candidates.map(({ docCount }) => docCount).sort((a, b) => a - b);
 }
 
-void test('at rest the shards of 1,000 commits are joined with a large one, which is written once', () => {
+void test('when idle the shards of 1,000 commits are merged with a large one, which is written once', () => {
   const { remaining, written } = settle(ofRepo([13, 487, 17_500, 20_000]));
   assert.deepEqual(docCounts(remaining), [18_000, 20_000]);
   assert.equal(written, 18_000 * 13_000);
   assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).remaining), [82]);
 });
 
-void test('what is little stays, as does what is not at rest, shared, or would not fit', () => {
+void test('small, busy, shared and oversized shards are not merged', () => {
   for (const docs of [[7, 300, 17_500, 20_000], [18_000, 20_000], [1, 41], [5]])
     assert.deepEqual(docCounts(settle(ofRepo(docs)).remaining), docs);
   for (const more of [{ restMs: MERGE_LIMITS.restMs - 1 }, { repoId: undefined }])
@@ -166,7 +166,7 @@ void test('what is little stays, as does what is not at rest, shared, or would n
   assert.deepEqual(docCounts(settle(repos).remaining), [900, 900]);
 });
 
-void test('an index of three full shards takes at most 1.6 times the bytes of its living docs, whatever changes', () => {
+void test('an index of three full shards takes at most 1.6 times the bytes of its living docs, after any changes', () => {
   const DOCS = 20_000;
   for (const [restMs, changed] of [
     [0, 500],

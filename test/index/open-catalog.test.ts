@@ -60,13 +60,13 @@ async function displayed(dataDir: string): Promise<string[]> {
 
 const AS_BEFORE = ['1 open none', '2 hidden restricted'];
 
-void test('lost: made again of the store', async () => {
+void test('a lost catalog is recreated from the store', async () => {
   const dataDir = await makeDataDir();
   lose(dataDir);
   assert.deepEqual(await displayed(dataDir), AS_BEFORE);
 });
 
-void test('a store that is gone: what was hidden stays hidden, and it is said', async () => {
+void test('a lost store: hidden repos stay hidden, with a message', async () => {
   const dataDir = await makeDataDir();
   for (const ending of ['', '-wal', '-shm'])
     rmSync(path.join(dataDir, `store.db${ending}`), { force: true });
@@ -78,7 +78,7 @@ void test('a store that is gone: what was hidden stays hidden, and it is said', 
   assert.deepEqual(lines, []);
 });
 
-void test('whatever bit is turned over: the same ids and rules', async () => {
+void test('any flipped bit: the same ids and rules', async () => {
   const dataDir = await makeDataDir();
   const whole = readFileSync(path.join(dataDir, 'index.db'));
   const { registry, close } = await openIndex(dataDir, undefined, log);
@@ -107,7 +107,7 @@ void test('whatever bit is turned over: the same ids and rules', async () => {
   await close();
 });
 
-void test('a damaged entry is built again, a damaged file is set aside, and both are logged', async () => {
+void test('a damaged entry is rebuilt, a damaged file is set aside, and both are logged', async () => {
   const dataDir = await makeDataDir();
   const file = path.join(dataDir, 'index.db');
   const whole = readFileSync(file).toString('latin1');
@@ -126,7 +126,7 @@ void test('a damaged entry is built again, a damaged file is set aside, and both
   assert.equal(readFileSync(`${file}.damaged`, 'latin1'), 'x'.repeat(5000));
 });
 
-void test('exchanged for that of another instance: hidden, under new ids', async () => {
+void test('a catalog of another instance: hidden, under new ids', async () => {
   const [dataDir, other] = [await makeDataDir(), temporaryFolder()];
   const index = await openIndex(other, undefined, log);
   const [third, fourth] = [makeRepo({ 'c.txt': 'x' }), makeRepo({ 'd.txt': 'x' })];
@@ -168,7 +168,7 @@ function oldCatalog(): string {
   return `${JSON.stringify({ formatVersion: FORMAT_VERSION, nextRepoId: 12, repos }, null, 1)}\n`;
 }
 
-void test('of an earlier version: ids and rules are taken over, once', async () => {
+void test('an earlier version: ids and rules are imported, once', async () => {
   const dataDir = temporaryFolder();
   const file = path.join(dataDir, 'catalog.json');
   writeFileSync(file, oldCatalog());
@@ -181,7 +181,7 @@ void test('of an earlier version: ids and rules are taken over, once', async () 
   assert.deepEqual(await displayed(dataDir), expected);
 });
 
-void test('of an earlier version and damaged: nothing is started, and nothing thrown away', async () => {
+void test('a damaged earlier version: the start is refused, and nothing is removed', async () => {
   const dataDir = temporaryFolder();
   const file = path.join(dataDir, 'catalog.json');
   const damaged = oldCatalog().replace('"enforcement"', '"enforcemeut"');

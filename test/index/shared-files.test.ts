@@ -21,7 +21,7 @@ function makeTwin(word: string): string {
   return repo;
 }
 
-void test('a revision file that another repo names too stays', TIMEOUT, async () => {
+void test('a revision file used by another repo stays', TIMEOUT, async () => {
   const [first, second] = [makeTwin('one'), makeTwin('two')];
   const dataDir = temporaryFolder();
   const index = await openIndexOf(dataDir);
@@ -43,7 +43,7 @@ void test('a revision file that another repo names too stays', TIMEOUT, async ()
   await again.close();
 });
 
-void test('a file that has come stays until it is named or given up', async () => {
+void test('a new file stays until it is referenced or abandoned', async () => {
   const catalog = await openCatalog();
   const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
   const file = path.join(catalog.shardFolder, `${revisionFile}.revisions`);
@@ -59,7 +59,7 @@ void test('a file that has come stays until it is named or given up', async () =
   assert.equal(existsSync(file), false);
 });
 
-void test('a file that two have put there stays until both are done with it', async () => {
+void test('a file written by two jobs stays until both are done with it', async () => {
   const catalog = await openCatalog();
   const bytes = new RevisionWriter([]).bytes();
   const revisionFile = await catalog.writeRevisions(bytes);
@@ -85,7 +85,7 @@ void test('a file that two have put there stays until both are done with it', as
   assert.equal(existsSync(file), false);
 });
 
-void test('names of files are those of one moment, for a backup that reads them while repos are committed', async () => {
+void test('file names are a consistent snapshot, for a backup during commits', async () => {
   const catalog = await openCatalog();
   const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
   const repo = { ...REPO, revisionFile };
@@ -98,7 +98,7 @@ void test('names of files are those of one moment, for a backup that reads them 
   assert.deepEqual(read, [`${revisionFile}.revisions`]);
 });
 
-void test('a folder that has the name of a file of ours gives way', async () => {
+void test('a folder with the name of one of our files is removed', async () => {
   const catalog = await openCatalog();
   const bytes = new RevisionWriter([]).bytes();
   const name = `${revisionFileId(bytes)}.revisions`;

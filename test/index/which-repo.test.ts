@@ -70,7 +70,7 @@ for (const [name, source, repos, gone, expected] of cases)
     );
   });
 
-void test('a symbolic link that leads elsewhere now is still the path that was given', () => {
+void test('a symbolic link with a new target is still the given path', () => {
   const location = { kind: 'commits', path: '/current', realPath: '/v1', fileId: 'V1' } as const;
   const existing = repo(5, { place: location });
   const now = { ...observed('/current', 'V2'), realPath: '/v2' };
@@ -80,7 +80,7 @@ void test('a symbolic link that leads elsewhere now is still the path that was g
   );
 });
 
-void test('what lies at the place of another is not at that of both', () => {
+void test('a repo moved to the location of another one is not mistaken for it', () => {
   const made = repo(7);
   const [lost, ...others] = displaced([A, B, made], made, observed('/a', 'new'));
   assert.equal(lost?.repoId, 1);

@@ -43,7 +43,7 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
   });
 }
 
-void test('found by fuzzing: a path that only an empty match holds for has no points', async () => {
+void test('found by fuzzing: a path with only an empty match has no points', async () => {
   const docs = ['a/b/x', 'x', 'Test/kK/\u{17f}et.txt', '\u{17f}et', '\u{65e5}.py'].map(
     (path, tier) => ({
       path,
@@ -73,7 +73,7 @@ const text = (path: string, content: string): TestDoc & OracleDoc => ({
   tier: 0,
 });
 
-void test('more words in a row than the score tells apart', async () => {
+void test('more consecutive words than the score distinguishes', async () => {
   const words = Array.from({ length: 24 }, (_, index) => `word${index}`);
   const docs = [
     text('a', `${words.join(' ')}\n`),

@@ -34,7 +34,7 @@ const CONDITIONED: readonly (readonly [query: string, figures: Figures])[] = [
   [String.raw`foo\d -(needle\d)`, [0, 3, 1, 0]],
 ];
 
-void test('S11: no more blocks are read than the trigrams leave', async (t) => {
+void test('S11: no more blocks are read than the trigrams allow', async (t) => {
   await using engine = await engineOver(DOCS);
   for (const [query, figures] of CONDITIONED) {
     await t.test(query, async () => {
@@ -69,7 +69,7 @@ const WITHOUT_ENGINE = [
   '-file:.*',
 ];
 
-void test('S12: what needs no engine runs none', async () => {
+void test('S12: queries without need for the engine do not run it', async () => {
   await using engine = await engineOver(DOCS);
   for (const query of WITHOUT_ENGINE) {
     for (const isCaseSensitivityEnabled of [true, false]) {

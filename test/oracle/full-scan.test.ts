@@ -98,7 +98,7 @@ function rangesOf(answer: SearchAnswer): Found {
   );
 }
 
-void test(`what is indexed is found, ${RUNS} expressions, seed ${SEED}`, async () => {
+void test(`indexed content is found, ${RUNS} expressions, seed ${SEED}`, async () => {
   const files = sourceFiles();
   await using engine = await Engine.open();
   const docs = files.map((file) => ({ ...file, language: '' }));

@@ -249,7 +249,7 @@ function manyBlocks(count: number): string {
   }).join('');
 }
 
-void test('blocks that are ruled out by their grams, where there are many', async () => {
+void test('blocks excluded by their grams, where there are many', async () => {
   const docs = [`${manyBlocks(3200)}_absent_`, manyBlocks(400).toUpperCase()];
   await using engine = await engineOver(docs);
   for (const [pattern, isExact, blocksMax] of [

@@ -101,7 +101,7 @@ async function searchFor(
   }
 }
 
-void test('huge and nasty expressions are refused with a reason, or answered', async () => {
+void test('huge and hostile expressions are refused with a reason, or answered', async () => {
   await using engine = await openEngine();
   for (const [query, reason] of REFUSED) {
     const refusal = await searchFor(engine, query, true, false);

@@ -95,7 +95,7 @@ void test('ripgrep and a plain scan find the same', { skip, timeout: 120_000 }, 
   assert.ok(report.absentCount > 0 && report.rangeCount > 1000, describeReport(report));
 });
 
-void test('a lost, a moved and an invented match are all noticed', { skip }, async () => {
+void test('a lost, a moved and an invented match are all detected', { skip }, async () => {
   const exact = await scanner();
   const faults: ((found: MatchMap) => void)[] = [
     (found) => found.set('commander/no-such-file', [[0, 1]]),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { externalFileUrl } from '../../daemon/repos/links.ts';
 import type { CodeHostType } from '../../daemon/repos/records.ts';
 
-test('the page of a file says whether its ref is a branch, a tag or a commit, where the host wants to know', () => {
+test('the link to a file says whether its ref is a branch, a tag or a commit, where the host needs it', () => {
   const commit = 'a'.repeat(40);
   const of = (codeHostType: CodeHostType, ref: string): string | undefined =>
     externalFileUrl({ codeHostType, webUrl: 'https://h/r' }, ref, 'a b/c.ts');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { compactIds } from '../../daemon/repos/repo-ids.ts';
 
-test('near and far ids: the same as a Set', () => {
+test('small and large ids: the same as a Set', () => {
   const id = fc.oneof(fc.nat(70), fc.nat(5_000), fc.integer({ min: 2 ** 31, max: 2 ** 50 }));
   fc.assert(
     fc.property(fc.array(fc.nat(70)), fc.array(id), (near, any) => {

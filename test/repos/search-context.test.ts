@@ -19,7 +19,7 @@ function names(context: object): string {
   return found.map(({ name }) => name.split('/').at(-1)).join(' ');
 }
 
-void test('includes by name, connection and topic; an exclude beats them all', () => {
+void test('includes by name, connection and topic; an exclude overrides them', () => {
   const all = 'web-shop web-old .github tool tools';
   assert.equal(names({ include: ['**'] }), all);
   assert.equal(names({ include: ['*'] }), '', 'a star stops at slashes');
@@ -48,7 +48,7 @@ const repo = fc.record({
   topics: locations,
 });
 
-void test('random contexts hold what an include names and no exclude does', () => {
+void test('random contexts contain what an include names and no exclude does', () => {
   const globs = fc.array(
     fc.tuple(fc.oneof(word, fc.constant('*')), fc.oneof(word, fc.constant('*'))),
   );

@@ -77,7 +77,7 @@ const OPERATIONS: Readonly<
 
 onBothEngines('changes', ({ within, withStore }) => {
   for (const [name, prepare] of Object.entries(OPERATIONS)) {
-    test(`${name} is told before it is done`, () =>
+    test(`${name} is reported before it completes`, () =>
       within(async (location) => {
         const store = await location.open();
         await newUser(store, 'OWNER');
@@ -89,7 +89,7 @@ onBothEngines('changes', ({ within, withStore }) => {
       }));
   }
 
-  test('settings have a topic of their own; a new user is told too', () =>
+  test('settings have their own topic; a new user is reported too', () =>
     withStore(async (store) => {
       const reported = record(store);
       await store.settings.set('a', 'b');
@@ -101,7 +101,7 @@ onBothEngines('changes', ({ within, withStore }) => {
       assert.ok(reported.includes('settings'));
     }));
 
-  test('what is refused or changes nothing is not told', () =>
+  test('refused and empty changes are not reported', () =>
     within(async (location) => {
       const store = await location.open();
       const { id } = await newUser(store, 'OWNER');
@@ -130,7 +130,7 @@ onBothEngines('changes', ({ within, withStore }) => {
       assert.deepEqual(await reportedByNow(), []);
     }));
 
-  test('a listener can be taken away, and one that fails harms nobody', () =>
+  test('a listener can be removed, and a failing one affects nobody', () =>
     withStore(async (store, location) => {
       const end = store.onChange(() => {
         throw new Error('listener of a test');
@@ -149,7 +149,7 @@ onBothEngines('changes', ({ within, withStore }) => {
 onPostgres('changes between daemons', (world) => {
   const { within } = world;
 
-  test('another daemon hears every change, and what it reads then is new', () =>
+  test('another daemon hears every change, and then reads the new state', () =>
     within(async (location) => {
       const [here, there] = [await location.open(), await location.open()];
       const reported = record(there);
@@ -165,7 +165,7 @@ onPostgres('changes between daemons', (world) => {
       assert.deepEqual(await there.grants.repoIdsOf(id), [1, 2, 3]);
     }));
 
-  test('a transaction that is rolled back is not told to others', () =>
+  test('a rolled back transaction is not reported to others', () =>
     within(async (location) => {
       const [here, there] = [await location.open(), await location.open()];
       const reported = record(there);
@@ -198,7 +198,7 @@ onPostgres('changes between daemons', (world) => {
       await until(() => reported.includes(`user:${id}`));
     }));
 
-  test('a server that is away for long is tried again and again', () =>
+  test('a server unavailable for long is retried repeatedly', () =>
     within(async (location) => {
       const { server } = world;
       assert.ok(server !== undefined);

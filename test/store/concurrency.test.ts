@@ -24,7 +24,7 @@ onBothEngines('concurrency', ({ within }) => {
   const withTwo = (run: (one: Store, two: Store) => Promise<void>) =>
     within(async (location) => run(await location.open(), await location.open()));
 
-  test('two owners cannot both go: demoted, suspended or removed at once', () =>
+  test('two owners cannot be removed, demoted or suspended at once', () =>
     withTwo(async (one, two) => {
       let [a, b] = [await newUser(one, 'OWNER'), await newUser(one, 'OWNER')];
       const deeds = [
@@ -45,7 +45,7 @@ onBothEngines('concurrency', ({ within }) => {
       }
     }));
 
-  test('seats are given out exactly, to new and to restored users', () =>
+  test('seats are assigned exactly, to new and to restored users', () =>
     withTwo(async (one, two) => {
       await newUser(one, 'OWNER');
       const suspended = await Promise.all(Array.from({ length: 10 }, () => newUser(one)));
@@ -67,7 +67,7 @@ onBothEngines('concurrency', ({ within }) => {
       assert.equal(await one.users.countActive(), seatMax);
     }));
 
-  test('an e-mail, a name of a key, a link are given to one', () =>
+  test('an e-mail, a key name and a link go to one user only', () =>
     withTwo(async (one, two) => {
       const user = await newUser(one, 'OWNER');
       for (let round = 0; round < ROUNDS; round++) {
@@ -109,7 +109,7 @@ onBothEngines('concurrency', ({ within }) => {
       }
     }));
 
-  test('nothing can be made for a user while it is removed or suspended', () =>
+  test('nothing can be created for a user during removal or suspension', () =>
     withTwo(async (one, two) => {
       await newUser(one, 'OWNER');
       for (let round = 0; round < ROUNDS; round++) {
@@ -129,7 +129,7 @@ onBothEngines('concurrency', ({ within }) => {
       }
     }));
 
-  test('daemons that start at once make one bootstrap key', () =>
+  test('daemons that start at once create one bootstrap key', () =>
     withTwo(async (one, two) => {
       const { id } = await newUser(one, 'OWNER');
       for (let round = 0; round < ROUNDS; round++) {
@@ -142,14 +142,14 @@ onBothEngines('concurrency', ({ within }) => {
       }
     }));
 
-  test('stores that are opened at once on an empty place make its tables once', () =>
+  test('stores opened at once on an empty location create its tables once', () =>
     within(async (location) => {
       const stores = await Promise.all([1, 2, 3, 4].map(() => location.open()));
       const users = await Promise.all(stores.map((store) => newUser(store)));
       assert.equal(await stores[0]!.users.count(), users.length);
     }));
 
-  test('activity noted while the user is changed is not lost', () =>
+  test('activity recorded during a change of the user is kept', () =>
     withTwo(async (one, two) => {
       const { id } = await newUser(one);
       for (let at = 1; at < 40; at++) {

@@ -88,7 +88,7 @@ async function waitForServer(
 }
 
 onBothEngines('kills', (world) => {
-  test('everything acknowledged is there, nothing by half, round after round', () =>
+  test('everything acknowledged is there, nothing partial, round after round', () =>
     world.within(async (location) => {
       const said: Said = { made: new Map(), removing: new Set(), removed: new Set() };
       for (let round = 0; round < ROUNDS; round++) {

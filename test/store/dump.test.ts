@@ -119,7 +119,7 @@ async function summary(store: Store): Promise<unknown> {
 }
 
 onBothEngines('dumps', ({ within, withStore }) => {
-  test('every row comes back, in the same order', () =>
+  test('every row round-trips, in the same order', () =>
     within(async (source) => {
       const from = await source.open();
       await fill(from);
@@ -147,7 +147,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       assert.equal(await store.users.count(), 0);
     }));
 
-  test('a dump is of one moment while writes go on', () =>
+  test('a dump is one consistent state during writes', () =>
     within(async (location) => {
       const [reader, writer] = [await location.open(), await location.open()];
       for (let i = 0; i < 600; i++) await newUser(writer);
@@ -179,7 +179,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       assert.ok(stepCount > 0);
     }));
 
-  test('a dump that is left early, or whose store is closed, is in the way of nothing', () =>
+  test('an abandoned dump, or one of a closed store, blocks nothing', () =>
     within(async (location) => {
       const store = await location.open();
       await fill(store);
@@ -197,7 +197,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       );
     }));
 
-  test('what is no dump of an empty store is refused, and nothing is kept', () =>
+  test('an invalid dump is refused, and nothing of it is stored', () =>
     within(async (location) => {
       const store = await location.open();
       const header = { table: 'store', rows: [{ version: '0010' }] };
@@ -230,7 +230,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       await assert.rejects(store.load(stream([header])), /not empty: there are rows in settings/);
     }));
 
-  test('a load is told as a change of everything', () =>
+  test('a load is reported as a change of everything', () =>
     withStore(async (store) => {
       const reported: unknown[] = [];
       store.onChange((change) => reported.push(change));
@@ -285,8 +285,8 @@ const FIRST_FORM: readonly DumpPart[] = [
   rowOf('settings', 'name value', ['a', 'b']),
 ];
 
-onBothEngines('dumps of the first form', ({ withStore }) => {
-  test('every row is there, and no repo gets an id that a grant names', () =>
+onBothEngines('dumps of the first version', ({ withStore }) => {
+  test('every row is there, and no repo gets an id named in a grant', () =>
     withStore(async (store) => {
       await store.load(stream(FIRST_FORM));
       const [, ...tables] = await partsOf(store);

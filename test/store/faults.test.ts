@@ -16,7 +16,7 @@ import type { Child } from './processes.ts';
 const MIB = 1_048_576;
 
 onEmbedded('a locked file', ({ within }) => {
-  test('writing is refused after the timeout, reading and the event loop go on', () =>
+  test('writes are refused after the timeout, reads and the event loop continue', () =>
     within(async (location) => {
       const store = await location.open({ busyTimeoutMs: 300 });
       const { id } = await newUser(store);
@@ -34,7 +34,7 @@ onEmbedded('a locked file', ({ within }) => {
       assert.equal(await store.users.count(), 2);
     }));
 
-  test('a lock that ends in time is waited for', () =>
+  test('a lock released in time is waited for', () =>
     within(async (location) => {
       const store = await location.open({ busyTimeoutMs: 60_000 });
       const child = startChild(['lock', path.join(location.dataDir, 'store.db'), 'exclusive']);
@@ -58,7 +58,7 @@ onEmbedded('a locked file', ({ within }) => {
       await writer.end();
     }));
 
-  test('opening waits for a lock that nothing can be read beside, and names the file', () =>
+  test('opening waits for an exclusive lock, and names the file', () =>
     within(async (location) => {
       // Without a write-ahead log a file is locked as a whole.
       const file = path.join(location.dataDir, 'store.db');
@@ -115,7 +115,7 @@ async function checkFilling(
 }
 
 onEmbedded('a full disk', ({ within }) => {
-  test('a file system without room', (t) =>
+  test('a full file system', (t) =>
     within(async (location) => {
       const dataDir = path.join(location.dataDir, 'small');
       mkdirSync(dataDir);

@@ -44,7 +44,7 @@ function reported(store: Store): Change[] {
 const GH = { repoId: 1, connection: 'gh' };
 
 onBothEngines('lists of readers', ({ kind, within, withStore }) => {
-  test('a list is replaced as a whole, and says what changed', () =>
+  test('a list is replaced as a whole, and returns the changes', () =>
     withStore(async (store) => {
       await makeRepos(store, 2);
       const { hostReaders } = store;
@@ -89,7 +89,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.equal((await hostReaders.lists()).length, 2);
     }));
 
-  test('addresses match without the case of A to Z, and only what is one counts', () =>
+  test('addresses ignore the case of A to Z, and only valid ones count', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
       const emails = [
@@ -115,7 +115,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.deepEqual(found, ['ann@example.com', '\u212Aate@x', 'nul\uFFFD@x']);
     }));
 
-  test('whom it concerns is told, and nobody where nothing changes', () =>
+  test('affected users are reported, and nobody without a change', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
       const user = await store.users.create({ email: 'Ann@x', role: 'MEMBER' });
@@ -137,7 +137,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.deepEqual(changes[0], { list: { ...GH, takenAt: null } });
     }));
 
-  test('other daemons on the same store hear of it, whatever the connection is called', () =>
+  test('other daemons on the same store are notified, under any connection name', () =>
     within(async (location) => {
       if (location.kind === 'embedded') return;
       const [one, other] = [await location.open(), await location.open()];
@@ -153,7 +153,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       );
     }));
 
-  test('many who are concerned are told as one', () =>
+  test('many affected users are reported as one change', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
       const readers = new ReaderSet();
@@ -164,7 +164,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.deepEqual(own, [{ topic: 'readers' }, { list: { ...GH, takenAt: 1 } }]);
     }));
 
-  test('the audit says so with the change, and only of a change', () =>
+  test('a change is audited in its transaction, and only a change', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
       const record = (metadata: object) => [newRecord(1, { metadata: { ...metadata } })];
@@ -187,7 +187,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       );
     }));
 
-  test('a dump that has a list, but not its repo, is refused', () =>
+  test('a dump with a list but without its repo is refused', () =>
     withStore(async (store) => {
       await makeRepos(store, 2);
       await store.hostReaders.replace(GH, setOf({ a: ['a@x'] }), 1);
@@ -221,7 +221,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.equal(await store.hostReaders.remove(GH), 99_991);
     }));
 
-  test('random lists, one after the other and at once, equal a simple twin', () =>
+  test('random lists, sequential and concurrent, equal a simple model', () =>
     withStore(async (store) => {
       await makeRepos(store, 3);
       const members = fc.dictionary(
@@ -275,7 +275,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       );
     }));
 
-  test('who is killed in the midst leaves one list or the other', () =>
+  test('a killed writer leaves the old list or the new one', () =>
     within(async (location) => {
       const store = await location.open();
       await makeRepos(store, 1);

@@ -53,7 +53,7 @@ const targetsOf = (jobs: readonly { readonly targetId: number }[]): number[] =>
   jobs.map(({ targetId }) => targetId);
 
 onBothEngines('jobs', ({ withStore }) => {
-  test('a job is stored as it is, and is of its instance alone', () =>
+  test('a job round-trips, and belongs to its instance only', () =>
     withStore(async ({ jobs }) => {
       const all = { offset: 0, limit: 9 };
       const done = job(1, {
@@ -77,7 +77,7 @@ onBothEngines('jobs', ({ withStore }) => {
       assert.deepEqual([await jobs.lastOrdinal('a'), await jobs.lastOrdinal('b')], [1, 0]);
     }));
 
-  test('a target has one pending job; jobs are claimed by priority, a number a host, none of busy targets', () =>
+  test('a target has one pending job; jobs are claimed by priority, within the limit of a host, none of busy targets', () =>
     withStore(async ({ jobs }) => {
       const timeSlice = timeSliceOf(jobs);
       const requests = [1, 2, 3, 4, 5].map((targetId) =>
@@ -189,7 +189,7 @@ onBothEngines('jobs', ({ withStore }) => {
       assert.deepEqual(await list(), ['2 COMPLETED', `2 FAILED ${REPLACED}`, '1 COMPLETED']);
     }));
 
-  test('the last job of each target, and what a start finds', () =>
+  test('the last job of each target, and the state after a start', () =>
     withStore(async ({ jobs }) => {
       await write(jobs, 'a', [
         job(1, { state: 'FAILED' }),
@@ -211,7 +211,7 @@ onBothEngines('jobs', ({ withStore }) => {
       );
     }));
 
-  test('pages, newest first; what ended long ago goes, whose ever it was; what is open stays', () =>
+  test('pages, newest first; old finished jobs of any instance are removed; open ones stay', () =>
     withStore(async ({ jobs }) => {
       const many = Array.from({ length: 250 }, (_, i) =>
         job(i, { state: i % 2 === 0 ? 'COMPLETED' : 'FAILED', finishedAt: i }),

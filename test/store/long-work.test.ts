@@ -26,7 +26,7 @@ async function readDump(store: Store): Promise<void> {
 }
 
 onEmbedded('turns of the event loop', ({ withStore }) => {
-  test('long work leaves some at each of its steps', () =>
+  test('long work yields at each of its steps', () =>
     withStore(async (store) => {
       const { id } = await newUser(store, 'OWNER');
       const repoIds = Array.from({ length: 10_000 }, (_, i) => i);
@@ -58,7 +58,7 @@ onEmbedded('turns of the event loop', ({ withStore }) => {
       }
     }));
 
-  test('so do many calls that follow each other, or wait for each other', () =>
+  test('many consecutive or dependent calls yield too', () =>
     withStore(async (store) => {
       const { id } = await newUser(store, 'OWNER');
       const inARow = await countTimeSlices(async () => {

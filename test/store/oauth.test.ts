@@ -20,7 +20,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
   const withTwo = (run: (one: Store, two: Store) => Promise<void>) =>
     within(async (location) => run(await location.open(), await location.open()));
 
-  test('of several who use a code, a refresh token, a request at once, one does', () =>
+  test('of concurrent uses of a code, a refresh token or a request one succeeds', () =>
     withTwo(async (one, two) => {
       const { id: userId } = await newUser(one);
       const clientId = await newClient(one);
@@ -58,7 +58,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       }
     }));
 
-  test('nothing is given to a user who is suspended meanwhile', () =>
+  test('a user suspended meanwhile gets nothing', () =>
     withTwo(async (one, two) => {
       const clientId = await newClient(one);
       for (let round = 0; round < ROUNDS; round++) {
@@ -80,7 +80,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       }
     }));
 
-  test('a change of tokens is told, to the user whom it concerns', () =>
+  test('a change of tokens is reported to its user', () =>
     withStore(async (store) => {
       const { id: userId } = await newUser(store);
       const clientId = await newClient(store);
@@ -102,7 +102,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       assert.ok(await notifies(() => store.oauthConsents.remove(id, userId, [])));
     }));
 
-  test('only so much stays of what anybody may make: the newest, and what is used', () =>
+  test('records that anybody can create are limited: the newest and the used ones stay', () =>
     withStore(async (store) => {
       const { id: userId } = await newUser(store);
       const used = await newClient(store, 1, 3);
@@ -132,7 +132,7 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       await refuses(store.oauthConsents.addRequest(requestFor('nobody', used), 9), 'NOT_FOUND');
     }));
 
-  test('what has expired is removed; a client that may do nothing, long after its last use', () =>
+  test('expired records are removed; an unauthorized client long after its last use', () =>
     withStore(async (store) => {
       const { id: userId } = await newUser(store);
       const clientId = await newClient(store, 5);

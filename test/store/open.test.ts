@@ -40,7 +40,7 @@ onBothEngines('opening', (world) => {
     } else await world.server?.run(location.databaseUrl, text);
   }
 
-  test('a store of the second form keeps its counts', () =>
+  test('a store of the second version keeps its counts', () =>
     within(async (location) => {
       await (await location.open()).close();
       for (const text of SECOND_FORM) await runSql(location, text);
@@ -50,7 +50,7 @@ onBothEngines('opening', (world) => {
       assert.deepEqual(await store.usage.count([request]), [{ used: 10, admitted: 3 }]);
     }));
 
-  test('a store of a newer version is refused and left alone', () =>
+  test('a store of a newer version is refused and left unchanged', () =>
     within(async (location) => {
       const store = await location.open();
       const { id } = await newUser(store);
@@ -66,7 +66,7 @@ onBothEngines('opening', (world) => {
       assert.notEqual(await (await location.open()).users.get(id), undefined);
     }));
 
-  test('a closed store refuses, and may be closed again', () =>
+  test('a closed store refuses calls, and can be closed again', () =>
     within(async (location) => {
       const store = await location.open();
       const running = newUser(store);
@@ -82,7 +82,7 @@ onBothEngines('opening', (world) => {
     }));
 });
 
-test('an earlier form on a full disk: refused, nothing is lost, taken over once there is room', async (t) => {
+test('an earlier version on a full disk: refused without loss, migrated once there is space', async (t) => {
   const disk = SmallDisk.mount('8m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -132,7 +132,7 @@ test('an earlier form on a full disk: refused, nothing is lost, taken over once 
 });
 
 onEmbedded('opening the file', ({ within }) => {
-  test('the file and those beside it are for the owner alone', () =>
+  test('the database files are private to their owner', () =>
     within(async (location) => {
       const file = fileOf(location);
       const modes = () => ['', '-wal', '-shm'].map((end) => statSync(file + end).mode & 0o777);
@@ -150,7 +150,7 @@ onEmbedded('opening the file', ({ within }) => {
       }
     }));
 
-  test('after closing, the file alone holds everything', () =>
+  test('after closing, the file alone has everything', () =>
     within(async (location) => {
       const content = await filledWith(location, 50);
       await within(async (copy) => {
@@ -159,7 +159,7 @@ onEmbedded('opening the file', ({ within }) => {
       });
     }));
 
-  test('a damaged file is refused by its name', () =>
+  test('a damaged file is refused by name', () =>
     within(async (location) => {
       const whole = await filledWith(location, 500);
       const damages: [string, () => void][] = [
@@ -203,7 +203,7 @@ onEmbedded('opening the file', ({ within }) => {
       assert.equal(await (await location.open()).users.count(), 500);
     }));
 
-  test('an empty file is refused beside an index, and is a new one without', () =>
+  test('an empty file is refused beside an index, and is a new store without one', () =>
     within(async (location) => {
       writeFileSync(fileOf(location), '');
       for (const name of ['index.db', 'catalog.json']) {
@@ -216,7 +216,7 @@ onEmbedded('opening the file', ({ within }) => {
       assert.equal(await (await location.open()).users.count(), 0);
     }));
 
-  test('text that is to be JSON and is not is damage, named by its column', () =>
+  test('invalid JSON in a column is damage, named with the column', () =>
     within(async (location) => {
       await filledWith(location, 1);
       const change = (text: string): void => {
@@ -237,7 +237,7 @@ onEmbedded('opening the file', ({ within }) => {
       assert.equal((await (await location.open()).repos.read()).repos.length, 1);
     }));
 
-  test('each column that the schema says is JSON is looked at', () =>
+  test('each JSON column of the schema is checked', () =>
     within(async (location) => {
       const columns = jsonColumns();
       assert.ok(columns.includes('jobs.lines'));
@@ -259,7 +259,7 @@ onEmbedded('opening the file', ({ within }) => {
       }
     }));
 
-  test('a pipe in place of the store is not waited for, and files beside it that cannot be opened are named', () =>
+  test('a pipe in place of the store is not waited for, and unreadable neighbouring files are named', () =>
     within(async (location) => {
       const whole = await filledWith(location, 1);
       writeFileSync(path.join(location.dataDir, 'catalog.json'), '{}');
@@ -359,7 +359,7 @@ function damaged(content: Buffer, start: number, end: number): Buffer {
 onPostgres('opening PostgreSQL', (world) => {
   const { within } = world;
 
-  test('what is wrong with the address is said without it', () =>
+  test('a wrong address is reported without printing it', () =>
     within(async (location) => {
       assert.ok(location.databaseUrl !== undefined);
       const withPassword = location.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);

@@ -14,7 +14,7 @@ async function linesOf(address: string): Promise<string[]> {
   return lines;
 }
 
-test('another host without TLS is warned of, without what is secret', async () => {
+test('another host without TLS gives a warning, without secrets', async () => {
   for (const address of [
     'postgres://trawl:hush@db.example/trawl',
     'postgresql://trawl:hush@10.1.2.3:6432/trawl?sslmode=disable',
@@ -29,7 +29,7 @@ test('another host without TLS is warned of, without what is secret', async () =
   }
 });
 
-test('this machine, and other hosts with TLS, are not', async () => {
+test('this machine, and other hosts with TLS, give none', async () => {
   for (const address of [
     'postgres://trawl:hush@localhost/trawl',
     'postgres://trawl:hush@127.0.0.1:5433/trawl',

@@ -115,7 +115,7 @@ onPostgres('faults', (world) => {
       }));
   }
 
-  test('connections that are ended under load', () =>
+  test('connections terminated under load', () =>
     withLoad(async (server, load, location) => {
       for (let round = 0; round < 10; round++) {
         await server.run(
@@ -127,7 +127,7 @@ onPostgres('faults', (world) => {
       }
     }));
 
-  test('connections that fall silent are given up, others go on', () =>
+  test('silent connections are given up, others continue', () =>
     world.within(async (location) => {
       const { server } = world;
       assert.ok(server !== undefined && location.databaseUrl !== undefined);
@@ -155,7 +155,7 @@ onPostgres('faults', (world) => {
       }
     }));
 
-  test('a lock that does not end, and a server that only reads, are NOT_READY', () =>
+  test('a permanent lock, and a read-only server, are NOT_READY', () =>
     world.within(async (location) => {
       const { server } = world;
       const { databaseUrl } = location;

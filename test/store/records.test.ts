@@ -12,7 +12,7 @@ function range(start: number, end: number): number[] {
 }
 
 onBothEngines('users', ({ withStore, within }) => {
-  test('users are listed as they were made, also those of one millisecond and very many', () =>
+  test('users are listed in order of creation, also within a millisecond and in large numbers', () =>
     within(async (location) => {
       const store = await location.open({ now: () => 5 });
       const made = [];
@@ -23,7 +23,7 @@ onBothEngines('users', ({ withStore, within }) => {
       );
     }));
 
-  test('any text can be a name; what cannot be stored is replaced', () =>
+  test('any text can be a name; invalid characters are replaced', () =>
     withStore(async (store) => {
       const names = [
         '',
@@ -59,7 +59,7 @@ onBothEngines('grants', ({ withStore }) => {
 });
 
 onBothEngines('audit', ({ withStore }) => {
-  test('a record is kept with all its members', () =>
+  test('a record keeps all its members', () =>
     withStore(async ({ audit }) => {
       const metadata = { source: 'web\0', list: [1, null, { deep: 'ü🙂' }] };
       const full = newRecord(2 ** 41, { metadata, targetId: 'a\0b', actorType: 'api_key' });
@@ -70,7 +70,7 @@ onBothEngines('audit', ({ withStore }) => {
       assert.deepEqual(rows, [{ ...full, id: rows[0]?.id, targetId: 'a\ufffdb' }]);
     }));
 
-  test('pruning removes what is older, however much that is', () =>
+  test('pruning removes older records, in any number', () =>
     withStore(async ({ audit }) => {
       await audit.append(range(0, 2_500).map((at) => newRecord(at)));
       assert.equal(await audit.prune(2_400), 2_400);
@@ -78,7 +78,7 @@ onBothEngines('audit', ({ withStore }) => {
       assert.equal((await audit.list({ offset: 0, limit: 1 })).total, 100);
     }));
 
-  test('records of an action, of a group of actions, of an actor: of more than one step', () =>
+  test('records of an action, of a group of actions, of an actor: more than one batch', () =>
     withStore(async ({ audit }) => {
       const every = 1_000;
       await audit.append(

@@ -21,7 +21,7 @@ async function addOne(store: Store): Promise<number> {
 }
 
 onBothEngines('repos', ({ within, withStore }) => {
-  test('what is put comes back, as a whole', () =>
+  test('a record round-trips as a whole', () =>
     withStore(async (store) => {
       const source = {
         kind: 'worktree',
@@ -44,7 +44,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.deepEqual((await store.repos.read()).repos, [repoOf(1), bare]);
     }));
 
-  test('many daemons that add at once never give an id twice', () =>
+  test('many daemons that add at once never assign an id twice', () =>
     within(async (location) => {
       const stores = await Promise.all(Array.from({ length: 3 }, () => location.open()));
       const addMany = async (store: Store): Promise<number[]> => {
@@ -59,7 +59,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       );
     }));
 
-  test('ids that grants name are not given to a new repo', () =>
+  test('ids named in grants are not assigned to a new repo', () =>
     withStore(async (store) => {
       const { id } = await newUser(store);
       await store.grants.add(id, [4, 17]);
@@ -68,7 +68,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.equal(await addOne(store), 19);
     }));
 
-  test('the last id is not given again to a store that a dump was loaded into', () =>
+  test('the last id is not assigned again in a store loaded from a dump', () =>
     within(async (location) => {
       const store = await location.open();
       await addOne(store);
@@ -87,7 +87,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       });
     }));
 
-  test('what a host says comes back; names are exchanged; what goes takes grants and links along, and its id', () =>
+  test('host data round-trips; names are swapped; removal removes grants, links and the id', () =>
     withStore(async (store) => {
       const { id } = await newUser(store);
       await store.grants.add(id, [1, 2]);
@@ -142,7 +142,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.deepEqual([last.connections, last.links], [[], []]);
     }));
 
-  test('a repo of a host has its grants again where it is put under its id within a month, and nobody else does', () =>
+  test('a host repo restored under its id within a month has its grants again, others do not', () =>
     within(async (location) => {
       let nowMs = 1_000;
       const store = await location.open({ now: () => nowMs });
@@ -172,7 +172,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.equal(await addOne(store), 3);
     }));
 
-  test('a change is told to all, one that changes nothing to nobody', () =>
+  test('a change is reported to all, an empty change to nobody', () =>
     within(async (location) => {
       const store = await location.open();
       const reported: unknown[] = [];

@@ -10,7 +10,7 @@ import { newUser, onBothEngines } from './harness.ts';
 const ONE = { issuer: 'https://one', subject: '1' };
 
 onBothEngines('accounts of identity providers', ({ within, withStore }) => {
-  test('an account is of one user, and a user has one of an issuer', () =>
+  test('an account belongs to one user, and a user has one for each issuer', () =>
     withStore(async (store) => {
       const { signOnAccounts } = store;
       const ann = (await newUser(store)).id;
@@ -29,7 +29,7 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       assert.deepEqual(await signOnAccounts.ofIssuer(ONE.issuer), [{ userId: ann, subject: '1' }]);
     }));
 
-  test('links end when they are ended, and with the user; suspended users get none', () =>
+  test('links end on request and with the user; suspended users get none', () =>
     withStore(async (store) => {
       const { signOnAccounts, users } = store;
       const ann = (await newUser(store)).id;
@@ -49,7 +49,7 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       assert.equal(await signOnAccounts.link(ann, ONE, 9), false);
     }));
 
-  test('of many who come at once with one account one gets it', () =>
+  test('of concurrent requests with one account one gets it', () =>
     within(async (location) => {
       const stores = await Promise.all([location.open(), location.open()]);
       const [first] = stores;
@@ -61,7 +61,7 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       for (const store of stores) await store.close();
     }));
 
-  test('whom a list of readers concerns by an account is told of', () =>
+  test('users affected by a list of readers through an account are reported', () =>
     withStore(async (store) => {
       const ann = (await newUser(store)).id;
       await store.signOnAccounts.link(ann, ONE, 5);

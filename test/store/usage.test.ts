@@ -41,7 +41,7 @@ onBothEngines('usage', (world) => {
     [{ userId: 'x', uncounted: EXACT - 10, need: 5, limit: EXACT }, EXACT - 4, 5],
   ];
 
-  test('what is admitted and owed counts, by user and day', () =>
+  test('admitted and uncounted requests count, by user and day', () =>
     world.withStore(async (store) => {
       assert.equal(await store.usage.read('u', DAY), 0);
       for (const [changes, used, admitted] of REQUESTS) {
@@ -55,7 +55,7 @@ onBothEngines('usage', (world) => {
       }
     }));
 
-  test('many users in one transaction, answers in their order', () =>
+  test('many users in one transaction, answers in order', () =>
     world.withStore(async (store) => {
       const requests = Array.from({ length: 300 }, (_, i) =>
         request({ userId: `u${(i * 7) % 300}`, need: (i % 5) + 1 }),
@@ -70,7 +70,7 @@ onBothEngines('usage', (world) => {
       }
     }));
 
-  test('the last eight days that have counts stay', () =>
+  test('the last eight days with counts stay', () =>
     world.withStore(async (store) => {
       const days = Array.from(
         { length: 20 },
@@ -90,7 +90,7 @@ onBothEngines('usage', (world) => {
       assert.equal(await store.usage.read('u', '2099-01-01'), 1);
     }));
 
-  test('pruning takes all old rows, however many', () =>
+  test('pruning removes all old rows, in any number', () =>
     world.withStore(async (store) => {
       for (const day of ['2026-01-01', '2026-01-02'])
         await store.usage.count(
@@ -105,7 +105,7 @@ onBothEngines('usage', (world) => {
       assert.equal(await store.usage.read('u', '2026-02-01'), 1);
     }));
 
-  test('a user takes its counts along', () =>
+  test('removing a user removes its counts', () =>
     world.withStore(async (store) => {
       await newUser(store, 'OWNER');
       const { id } = await newUser(store);
@@ -122,7 +122,7 @@ onBothEngines('usage', (world) => {
 });
 
 onPostgres('usage', (world) => {
-  test('daemons that ask for the same users at once admit the limit together', () =>
+  test('daemons with concurrent requests of the same users admit the limit together', () =>
     world.within(async (location) => {
       const stores = [await location.open(), await location.open(), await location.open()];
       const userIds = Array.from({ length: 40 }, (_, i) => `u${i}`);

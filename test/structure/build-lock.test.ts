@@ -32,7 +32,7 @@ function add(root: string, file: string): Promise<{ code: number | null; words: 
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, words })));
 }
 
-test('processes that build take turns, also behind one that failed', async () => {
+test('concurrent builds run one after the other, also after a failed one', async () => {
   const root = temporaryFolder();
   const file = path.join(root, 'count');
   writeFileSync(file, '0');
@@ -46,7 +46,7 @@ test('processes that build take turns, also behind one that failed', async () =>
   assert.ok(!existsSync(path.join(root, 'build', 'lock')));
 });
 
-test('the lock of a process that is gone is taken over by one of many', async () => {
+test('the lock of a dead process is taken over by one of many', async () => {
   const root = temporaryFolder();
   const file = path.join(root, 'count');
   writeFileSync(file, '10');

@@ -96,7 +96,7 @@ test('files named in comments exist, beside the file, below the checkout, or bel
   assert.ok(count > 200);
 });
 
-test('what documents say is defined in a file is defined there', () => {
+test('names documented with their file are defined there', () => {
   let count = 0;
   for (const document of DOCUMENTS) {
     const text = readFileSync(document, 'utf8').replaceAll(/\s+/g, ' ');
@@ -118,7 +118,7 @@ test('what documents say is defined in a file is defined there', () => {
   assert.ok(count > 10);
 });
 
-test('lines that README shows as found by a search are in their files', () => {
+test('lines that README shows as search results are in their files', () => {
   const displayed = [
     ...readFileSync('README.md', 'utf8').matchAll(/^local\/trawl:(\S+?):\d+:(.+)$/gm),
   ];
@@ -127,7 +127,7 @@ test('lines that README shows as found by a search are in their files', () => {
     assert.ok(readFileSync(file, 'utf8').split('\n').includes(line), `${file}: ${line}`);
 });
 
-test('every room of the daemon has one row in daemon/README.md', () => {
+test('every folder of the daemon has one row in daemon/README.md', () => {
   const folders = new Set(
     filesBelow('daemon', '.ts').map((file) =>
       `${path.posix.dirname(file)}/`.slice('daemon/'.length),
@@ -146,7 +146,7 @@ test('every room of the daemon has one row in daemon/README.md', () => {
   );
 });
 
-test('every dependency is named with its reason in daemon/README.md', () => {
+test('every dependency has its reason in daemon/README.md', () => {
   const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const section = readFileSync('daemon/README.md', 'utf8').split('\n## Dependencies\n')[1] ?? '';
   const rows = section.split(/^## /m)[0]?.matchAll(/^\| ([^|]+) \|/gm) ?? [];

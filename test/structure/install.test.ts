@@ -43,7 +43,7 @@ function ensureInstalled(): boolean {
   return String(result.stderr).includes('Installing');
 }
 
-test('what npm has installed is not installed again, what is missing or another version is', () => {
+test('installed packages are not installed again, missing and outdated ones are', () => {
   makeProject();
   npm('ci');
   assert.equal(ensureInstalled(), false);
@@ -77,7 +77,7 @@ function isIn(range: string, version: readonly number[]): boolean {
   );
 }
 
-test('every package runs on the oldest Node.js that is promised, as each says itself', () => {
+test('every package declares support for the oldest promised Node.js', () => {
   const read = (name: string) => JSON.parse(readFileSync(name, 'utf8')) as Record<string, never>;
   const { engines } = read('package.json') as unknown as { engines: { node: string } };
   const oldest = engines.node.replace('>=', '').split('.').map(Number);
@@ -108,7 +108,7 @@ async function saidOf(args: readonly string[], env: Record<string, string> = {})
   return said;
 }
 
-test('the port of a daemon is looked at before anything is built', async () => {
+test('the port of the daemon is checked before the build', async () => {
   let isTrawl = false;
   const server = createServer((_, response) =>
     response.end(isTrawl ? '{"version":"v0.1.0"}' : 'hello'),

@@ -90,7 +90,7 @@ test('imports go one way', () => {
   );
 });
 
-test('a room uses only what lies below it, and nothing in vain', () => {
+test('a folder uses only layers below it, and every declared use is real', () => {
   const below: string[] = ['web/styles'];
   for (const [folders, uses] of LAYERS) {
     for (const used of uses.split(' ').filter((one) => one !== '')) {
@@ -107,7 +107,7 @@ test('a room uses only what lies below it, and nothing in vain', () => {
   }
 });
 
-test('the endpoints have only what they are handed of searches and readers', () => {
+test('the endpoints get searches and readers only as parameters', () => {
   const taken =
     /^import (?!type )[^;]* from '(?:\.\.\/)+(?:engine\/search|sources\/(?:reading|history))\//m;
   const files = filesBelow('daemon/api', '.ts').filter(

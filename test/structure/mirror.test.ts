@@ -23,7 +23,7 @@ function usedBy(file: string, visited = new Set<string>()): Set<string> {
   return visited;
 }
 
-test('each folder of tests is a room of the daemon', () => {
+test('each folder of tests mirrors a folder of the daemon', () => {
   const folders = FILES.map((file) => path.posix.dirname(file).replace('test', 'daemon'));
   assert.deepEqual(
     folders.filter((folder) => !existsSync(folder)),
@@ -31,7 +31,7 @@ test('each folder of tests is a room of the daemon', () => {
   );
 });
 
-test('each test uses a file of the room that it lies in', () => {
+test('each test uses a file of its folder', () => {
   const astray = FILES.filter((file) => {
     // The commands are run as programs.
     if (!file.endsWith('.test.ts') || file.startsWith('test/cli/')) return false;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { filesBelow } from './imports.ts';
 
-test('limits of this version: no endpoint that is said to be missing is served', () => {
+test('limits of this version: no endpoint listed as missing is served', () => {
   const [, limits = ''] = readFileSync('daemon/OPERATIONS.md', 'utf8').split(
     '\n## Limits of this version\n',
   );
@@ -17,7 +17,7 @@ test('limits of this version: no endpoint that is said to be missing is served',
   for (const path of paths) assert.ok(!served.has(path ?? ''), path);
 });
 
-test('endpoints: every path beside the file that has it', async () => {
+test('endpoints: every path with its file', async () => {
   const table = readFileSync('daemon/api/README.md', 'utf8').matchAll(/^\| `(\S+)` +\| (.*) \|$/gm);
   const said = [...table].map(([, file = '', paths = '']) => [
     file,

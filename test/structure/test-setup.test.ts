@@ -70,7 +70,7 @@ const LEAKS = {
 // At the same time: it is the waiting that takes long.
 describe('the end of a test file', { concurrency: true }, () => {
   for (const [what, [last, reported]] of Object.entries(LEAKS))
-    test(`${what} left open is named, after all checks`, async () => {
+    test(`${what} left open is reported, after all checks`, async () => {
       const { code, checkCount, open } = await run(last);
       assert.deepEqual([code, checkCount], [1, CHECKS]);
       assert.match(open, new RegExp(`one\\.test\\.mjs: still open.*${reported}`));
@@ -82,7 +82,7 @@ describe('the end of a test file', { concurrency: true }, () => {
   });
 });
 
-test('a temporary folder that a hook has made is there until the process ends, and gone then', async () => {
+test('a temporary folder of a hook exists until the process ends, and is then removed', async () => {
   const folder = temporaryFolder();
   const file = path.join(folder, 'one.test.mjs');
   const text = `

@@ -19,7 +19,7 @@ import { NEVER } from '../index/merge-limits.ts';
 
 const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
 
-void test('delta or whole, and why', { timeout: 120_000 }, async () => {
+void test('delta or full build, and why', { timeout: 120_000 }, async () => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const textsOf = (text: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `${text} ${name}`]));

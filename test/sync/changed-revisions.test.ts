@@ -31,7 +31,7 @@ function makePlum(): string {
   return repo;
 }
 
-void test('sets of docs alone change while the shards hold all docs', TIMEOUT, async () => {
+void test('only sets of docs change while the shards have all docs', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
   await using index = await openIndexOf(dataDir);
@@ -77,38 +77,34 @@ void test('sets of docs alone change while the shards hold all docs', TIMEOUT, a
   await step('plum', ['a.txt heads/main', 'new.txt heads/main'], true);
 });
 
-void test(
-  'results name the blobs of files that are empty, binary or too large',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({
-      'bin/b': Buffer.of(0, 1, 2),
-      'empty.txt': '',
-      'large.txt': 'plum large\n'.repeat(600),
-      'same/large.txt': 'plum large\n'.repeat(600),
-      'text.txt': 'plum\n',
-    });
-    const dataDir = temporaryFolder();
-    const check = async (index: IndexOf): Promise<void> => {
-      for (const query of ['file:.', 'file:. rev:*']) {
-        const { files } = await index.search(query);
-        assert.equal(files.length, 5, query);
-        for (const { path: file, blobSha } of files)
-          assert.equal(blobSha, git(repo, 'rev-parse', `HEAD:${file}`), `${query}: ${file}`);
-      }
-    };
-    await using index = await indexOf(dataDir, repo, {});
-    await check(index);
-    commitFiles(repo, { 'bin/b': Buffer.of(0, 3), 'text.txt': 'plum new\n' });
-    await index.index([repo], {}, 'commits');
-    await check(index);
-    await index.close();
-    await using again = await openIndexOf(dataDir);
-    await check(again);
-  },
-);
+void test('results name the blobs of empty, binary and too large files', TIMEOUT, async () => {
+  const repo = makeRepo({
+    'bin/b': Buffer.of(0, 1, 2),
+    'empty.txt': '',
+    'large.txt': 'plum large\n'.repeat(600),
+    'same/large.txt': 'plum large\n'.repeat(600),
+    'text.txt': 'plum\n',
+  });
+  const dataDir = temporaryFolder();
+  const check = async (index: IndexOf): Promise<void> => {
+    for (const query of ['file:.', 'file:. rev:*']) {
+      const { files } = await index.search(query);
+      assert.equal(files.length, 5, query);
+      for (const { path: file, blobSha } of files)
+        assert.equal(blobSha, git(repo, 'rev-parse', `HEAD:${file}`), `${query}: ${file}`);
+    }
+  };
+  await using index = await indexOf(dataDir, repo, {});
+  await check(index);
+  commitFiles(repo, { 'bin/b': Buffer.of(0, 3), 'text.txt': 'plum new\n' });
+  await index.index([repo], {}, 'commits');
+  await check(index);
+  await index.close();
+  await using again = await openIndexOf(dataDir);
+  await check(again);
+});
 
-void test('docs that no revision holds are in no answer and no count', TIMEOUT, async () => {
+void test('docs without a revision are in no answer and no count', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
   await using index = await indexOf(dataDir, repo, { branches: ['old'] });
@@ -139,7 +135,7 @@ void test('the selection is kept, replaced option by option, and emptied', TIMEO
   assert.deepEqual(index.instance.served.records[0]?.selection, undefined);
 });
 
-void test('tags that name no commit are left out and named', TIMEOUT, async () => {
+void test('tags without a commit are excluded and named', TIMEOUT, async () => {
   const repo = makePlum();
   git(repo, 'tag', 'tree', 'main^{tree}');
   git(repo, 'tag', 'blob', 'main:a.txt');
@@ -193,7 +189,7 @@ void test('a folder without git has one revision, and says so', TIMEOUT, async (
   assert.deepEqual(displayed(await index.search('plum rev:main')), []);
 });
 
-void test('languages are what the default revision says', TIMEOUT, async () => {
+void test('languages are those of the default revision', TIMEOUT, async () => {
   const repo = makeRepo({ '.gitattributes': '*.x linguist-language=Python\n', 'a.x': 'plum\n' });
   git(repo, 'branch', 'ruby');
   git(repo, 'checkout', '-q', 'ruby');
@@ -208,7 +204,7 @@ void test('languages are what the default revision says', TIMEOUT, async () => {
 });
 
 void test(
-  'a revision file with a wrong byte: out of service, said so, built again',
+  'a revision file with a wrong byte: out of service, reported, rebuilt',
   TIMEOUT,
   async () => {
     const repo = makePlum();
@@ -234,7 +230,7 @@ void test(
 );
 
 void test(
-  'files that a killed process left beside the catalog are removed, the old state stays',
+  'files left by a killed process beside the catalog are removed, the old state stays',
   TIMEOUT,
   async () => {
     const repo = makePlum();
@@ -254,7 +250,7 @@ void test(
 );
 
 void test(
-  'a catalog of one revision, as the version before wrote it, opens and grows',
+  'a catalog of one revision, written by the previous version, opens and grows',
   TIMEOUT,
   async () => {
     const repo = makePlum();
@@ -280,7 +276,7 @@ void test(
   },
 );
 
-void test('a commit that is gone, a repository that has none any more', TIMEOUT, async () => {
+void test('a missing commit, and a repository without commits', TIMEOUT, async () => {
   const repo = makePlum();
   await using index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
   git(repo, 'branch', '-D', 'old');
@@ -309,7 +305,7 @@ function makeMany(more: Record<string, string> = {}): string {
   return makeRepo({ ...Object.fromEntries(files), ...more });
 }
 
-void test('a commit on top of a damaged shard: all is built anew', TIMEOUT, async () => {
+void test('a commit on top of a damaged shard: full rebuild', TIMEOUT, async () => {
   const repo = makeMany();
   const dataDir = temporaryFolder();
   await using first = await indexOf(dataDir, repo, {});
@@ -325,7 +321,7 @@ void test('a commit on top of a damaged shard: all is built anew', TIMEOUT, asyn
   assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
 });
 
-void test('what was just committed is in answers that stop at a limit', TIMEOUT, async () => {
+void test('a new commit is in answers that stop at a limit', TIMEOUT, async () => {
   const repo = makeMany();
   await using index = await indexOf(temporaryFolder(), repo, {});
   commitFiles(repo, { 'a.txt': 'pear\n' });
@@ -334,7 +330,7 @@ void test('what was just committed is in answers that stop at a limit', TIMEOUT,
     assert.equal((await index.search('pear', { matches })).files[0]?.path, 'a.txt');
 });
 
-void test('files that are empty or binary are one doc in all revisions', TIMEOUT, async () => {
+void test('empty and binary files are one doc in all revisions', TIMEOUT, async () => {
   const repo = makeMany({ empty: '', 'bin/b': 'plum\0' });
   await using index = await indexOf(temporaryFolder(), repo, {});
   git(repo, 'branch', 'dev');
@@ -352,7 +348,7 @@ void test('files that are empty or binary are one doc in all revisions', TIMEOUT
   );
 });
 
-void test('a symbolic link is no attribute file, whenever it becomes one', TIMEOUT, async () => {
+void test('a symbolic link is not an attribute file, at any time', TIMEOUT, async () => {
   const repo = makeMany();
   const rules = 'f1.txt linguist-language=Rust';
   commitFiles(repo, { '.gitattributes': rules });
@@ -373,7 +369,7 @@ void test('a symbolic link is no attribute file, whenever it becomes one', TIMEO
 });
 
 void test(
-  'mappings do not add up with commits',
+  'mappings do not accumulate with commits',
   // Measured: 2026-11-26, 79 s where 25 others want a processor.
   { timeout: 900_000, skip: process.platform !== 'linux' },
   async () => {
@@ -400,7 +396,7 @@ void test(
 );
 
 void test(
-  'what was taken out of a history is out of the files of the index after a forced build',
+  'content removed from the history is removed from index files by a forced build',
   TIMEOUT,
   async () => {
     const repo = makeRepo({ 'secret.txt': 'hunter2plum\n' });

@@ -67,7 +67,7 @@ async function isWhole(index: IndexOf): Promise<boolean> {
 
 for (const [name, damage] of Object.entries(DAMAGES)) {
   void test(
-    `symbols ${name}: the text stays in service, they alone are found again`,
+    `symbols ${name}: the text stays in service, only symbols are recomputed`,
     TIMEOUT,
     async () => {
       const { dataDir } = await makeIndex();
@@ -86,7 +86,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
   );
 
   for (const ending of ['.shard', '.revisions']) {
-    void test(`${ending} ${name}: out of service, and built again`, TIMEOUT, async () => {
+    void test(`${ending} ${name}: out of service, and rebuilt`, TIMEOUT, async () => {
       const { dataDir } = await makeIndex();
       damage(fileOf(dataDir, ending));
       await using index = await openIndexOf(dataDir);
@@ -99,7 +99,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
   }
 }
 
-void test('what is damaged again and again is built after pauses', TIMEOUT, async () => {
+void test('repeated damage is repaired after pauses', TIMEOUT, async () => {
   const { dataDir, repo } = await makeIndex();
   await using index = await openIndexOf(dataDir);
   const { served } = index.instance;
@@ -124,7 +124,7 @@ void test('what is damaged again and again is built after pauses', TIMEOUT, asyn
   await assert.rejects(index.index([repo], ALL, 'commits'));
 });
 
-void test('symbols that may not be read are lost alone, and nothing is where the machine had no room', () => {
+void test('unreadable symbols are lost alone, and nothing is lost to a shortage of the machine', () => {
   const faultOf = (code: string, fault?: 'symbols'): string =>
     shardErrorOf('s', Object.assign(new Error('x'), { code }), fault).fault;
   assert.equal(faultOf('EACCES', 'symbols'), 'symbols');

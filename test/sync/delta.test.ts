@@ -14,7 +14,7 @@ const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Changes of one repo before the next one. */
 const CHANGES_PER_REPO = 20;
 
-void test('an index that follows changes is that of a build', { timeout: 3_600_000 }, async () => {
+void test('an incremental index equals a full build', { timeout: 3_600_000 }, async () => {
   const counts = { delta: 0, anew: 0, shards: 0 };
   for (let run = 0; run < RUNS; run += CHANGES_PER_REPO) {
     const seed = SEED + run;

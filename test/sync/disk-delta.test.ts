@@ -119,7 +119,7 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
 
 for (const mode of ['worktree', undefined] as const)
   void test(
-    `an index that follows edits of a ${mode ?? 'folder'}`,
+    `an incremental index after edits of a ${mode ?? 'folder'}`,
     { timeout: 3_600_000 },
     async (t) => {
       const counts = { delta: 0, anew: 0, same: 0 };
@@ -147,7 +147,7 @@ const RULES: readonly RepoChange[] = [
 
 for (const mode of ['worktree', undefined] as const)
   void test(
-    `an index that follows edits of a ${mode ?? 'folder'}, by rules of its source`,
+    `an incremental index after edits of a ${mode ?? 'folder'}, by rules of its source`,
     { timeout: 3_600_000 },
     async (t) => {
       const counts = { delta: 0, anew: 0, same: 0 };
@@ -161,7 +161,7 @@ for (const mode of ['worktree', undefined] as const)
     },
   );
 
-void test('a work tree of SHA-256 is known by its ids, saved file by saved file', async () => {
+void test('a work tree of SHA-256 is tracked by its ids, saved file by saved file', async () => {
   const repo = makeRepo({ 'a.txt': 'plum a\n', 'sub/b.txt': 'plum b\n', empty: '' }, 'sha256');
   git(repo, 'tag', 'old');
   git(repo, 'branch', 'dev');
@@ -196,7 +196,7 @@ void test('a work tree of SHA-256 is known by its ids, saved file by saved file'
   assert.deepEqual(index.warnings, []);
 });
 
-void test('a branch that moves to a commit of the same docs is known by that commit', async () => {
+void test('a branch moved to a commit with the same docs gets that commit', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   git(repo, 'branch', 'dev');
   await using index = await openIndexOf(temporaryFolder());

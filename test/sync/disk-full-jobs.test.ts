@@ -24,7 +24,7 @@ async function daemonWith(
   return { daemon, pass };
 }
 
-void test('a daemon holds all jobs for a while, tries one of them, and all when that found room', async (t) => {
+void test('a daemon pauses all jobs, tries one, and resumes all when that found disk space', async (t) => {
   const { daemon, pass } = await daemonWith(t, 2);
   const { jobs, attempts } = daemon;
   const results = jobs.indexAll([1, 2, 3].map(recordOf), false);
@@ -78,7 +78,7 @@ void test('a daemon holds all jobs for a while, tries one of them, and all when 
   }
 });
 
-void test('where nobody waits for room the others are not begun, and say why', async (t) => {
+void test('without a wait for disk space the other jobs are not started, and say why', async (t) => {
   const { daemon } = await daemonWith(t, 1);
   const { jobs, attempts } = daemon;
   const results = jobs.indexAll([1, 2, 3].map(recordOf), false);

@@ -46,7 +46,7 @@ async function searched(index: IndexOf): Promise<string[]> {
   return [...new Set(files.map(({ repository: name }) => `${name} ${kinds.get(name)}`))].sort();
 }
 
-void test('work trees, bare and linked ones, submodules and nested ones: each once', async () => {
+void test('work trees, bare, linked, nested ones and submodules: each once', async () => {
   const root = temporaryFolder();
   const one = put(root, 'one');
   put(root, 'host/group/two');
@@ -90,7 +90,7 @@ void test('work trees, bare and linked ones, submodules and nested ones: each on
   assert.deepEqual(await searched(index), expected);
 });
 
-void test('the same name and the same remote: names are told apart, by path', async () => {
+void test('the same name and the same remote: names are distinguished by path', async () => {
   const root = temporaryFolder();
   for (const name of ['a/lib', 'b/lib', 'c/lib']) put(root, name);
   for (const name of ['c/lib', 'b/lib'])
@@ -110,7 +110,7 @@ void test('the same name and the same remote: names are told apart, by path', as
   });
 });
 
-void test('what was indexed as one folder stays one, until a mode is given', async () => {
+void test('a source indexed as one folder stays one, until a mode is given', async () => {
   const root = temporaryFolder();
   put(root, 'one');
   put(root, 'two.git', '--bare');
@@ -139,7 +139,7 @@ void test('what was indexed as one folder stays one, until a mode is given', asy
   assert.deepEqual(await indexed('folder'), [`${name} folder`, '3']);
 });
 
-void test('repositories that come later, and one that goes', async () => {
+void test('repositories added later, and a removed one', async () => {
   const root = temporaryFolder();
   const one = put(root, 'one');
   await using index = await openIndexOf(temporaryFolder());
@@ -172,7 +172,7 @@ void test('repositories that come later, and one that goes', async () => {
   assert.equal((await searched(index)).length, 4);
 });
 
-void test('a disk that is missing at a start: nothing is forgotten', async () => {
+void test('a disk missing at a start: nothing is removed', async () => {
   const root = path.join(temporaryFolder(), 'disk');
   mkdirSync(root);
   put(root, 'one');
@@ -202,7 +202,7 @@ void test('a disk that is missing at a start: nothing is forgotten', async () =>
   }
 });
 
-void test('a folder that is missing at a start and holds repositories later', async () => {
+void test('a folder missing at a start that later has repositories', async () => {
   const root = path.join(temporaryFolder(), 'late');
   await using index = await openIndexOf(temporaryFolder());
   const { sources } = indexerOf(index.instance);
@@ -217,7 +217,7 @@ void test('a folder that is missing at a start and holds repositories later', as
   );
 });
 
-void test('a file in place of a source is told once, however often it is looked at', async () => {
+void test('a file in place of a source is reported once, however often it is polled', async () => {
   const file = path.join(temporaryFolder(), 'notes.txt');
   writeFileSync(file, 'plum\n');
   await using index = await openIndexOf(temporaryFolder());
@@ -230,7 +230,7 @@ void test('a file in place of a source is told once, however often it is looked 
   assert.deepEqual(index.warnings.slice(length), []);
 });
 
-void test('what cannot be a repository is told, and the others are found', async () => {
+void test('invalid repositories are reported, and the others are found', async () => {
   const root = temporaryFolder();
   put(root, 'one');
   for (const name of ['damaged.git/objects', 'locked/inner'])
@@ -264,7 +264,7 @@ void test('what cannot be a repository is told, and the others are found', async
   await assert.rejects(findRepos(root, ended), /stopped/);
 });
 
-void test('folders that come and go while they are looked at', async () => {
+void test('folders that change while they are listed', async () => {
   const root = temporaryFolder();
   for (let i = 0; i < 40; i++)
     mkdirSync(path.join(root, `f${i % 8}/g${i}/.git`), { recursive: true });

@@ -44,7 +44,7 @@ function repoOf(repoId: number, note: string): CatalogRepo {
   };
 }
 
-void test('catalog: a change that does not fit is refused as a whole', TIMEOUT, async (t) => {
+void test('catalog: a change without disk space is refused as a whole', TIMEOUT, async (t) => {
   const disk = diskOf('1m', t);
   if (disk === undefined) return;
   const catalog = new Catalog(disk.folder);
@@ -188,18 +188,22 @@ void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, as
   await checkFiles(index);
 });
 
-void test('symbols that found no room are found once there is some', TIMEOUT, async (t) => {
-  const disk = diskOf('4m', t);
-  if (disk === undefined) return;
-  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
-  await index.instance.symbols?.run();
-  await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
-  disk.fill(0);
-  await index.instance.symbols?.run();
-  assert.ok(index.warnings.includes('symbols could not be found'));
-  disk.clear();
-  while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
-  assert.equal((await found(index, 'sym:plum')).length, 1);
-  await oldFilesGone(index);
-  await checkFiles(index);
-});
+void test(
+  'symbols that found no disk space are computed once there is some',
+  TIMEOUT,
+  async (t) => {
+    const disk = diskOf('4m', t);
+    if (disk === undefined) return;
+    await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
+    await index.instance.symbols?.run();
+    await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
+    disk.fill(0);
+    await index.instance.symbols?.run();
+    assert.ok(index.warnings.includes('symbols could not be found'));
+    disk.clear();
+    while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
+    assert.equal((await found(index, 'sym:plum')).length, 1);
+    await oldFilesGone(index);
+    await checkFiles(index);
+  },
+);

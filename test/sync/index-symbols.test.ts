@@ -43,7 +43,7 @@ async function found(index: IndexOf, query: string): Promise<string[]> {
   return files.map((file) => file.path).sort();
 }
 
-void test('symbols are found behind the index and stay with it', TIMEOUT, async () => {
+void test('symbols are computed after the index and stay with it', TIMEOUT, async () => {
   assert.equal((await enginesHere()).at(-1)?.name, 'tree-sitter');
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
@@ -114,7 +114,7 @@ void test('equal contents have the symbols of their languages', TIMEOUT, async (
   assert.deepEqual(await walruses(merged), renamed);
 });
 
-void test('without symbols a search for them says so, others do not', TIMEOUT, async () => {
+void test('without symbols a symbol search says so, others do not', TIMEOUT, async () => {
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
   await using owner = await openIndexOf(dataDir);
@@ -129,7 +129,7 @@ void test('without symbols a search for them says so, others do not', TIMEOUT, a
 });
 
 void test(
-  'damaged symbols are out of service, text is not; they are found again',
+  'damaged symbols are out of service, text is not; they are recomputed',
   TIMEOUT,
   async () => {
     const repo = makeRepo(FILES);
@@ -184,7 +184,7 @@ function findWith(
   };
 }
 
-void test('symbols that are found while a job or a merge goes on stay', TIMEOUT, async (t) => {
+void test('symbols computed during a job or a merge stay', TIMEOUT, async (t) => {
   const files = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(200)]),
   );
@@ -215,40 +215,36 @@ void test('symbols that are found while a job or a merge goes on stay', TIMEOUT,
   await checkFiles(last);
 });
 
-void test(
-  'a shard that is replaced while its symbols are found is no error',
-  TIMEOUT,
-  async (t) => {
-    const repo = makeRepo(FILES);
-    await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
-    const { symbols } = indexerOf(index.instance);
-    const missing = symbols.missing.bind(symbols);
-    let shards: ReturnType<typeof missing> = [];
-    // The first shard is found to want symbols, and its pass begins when another has come in its place.
-    t.mock.method(symbols, 'missing', (foundBy: string) => {
-      if (shards.length === 0) shards = missing(foundBy);
-      return [];
-    });
-    await index.index([repo], {}, 'worktree');
-    await index.instance.symbols!.run();
-    const [shard] = shards;
-    writeFiles(repo, { 'a.c': 'int pear;\n' });
-    const [again] = await indexerOf(index.instance).jobs.indexAll(
-      index.instance.served.records,
-      true,
-    );
-    assert.equal(again!.error, undefined);
-    await eventually(() => !existsSync(shard!.path));
-    await index.instance.symbols!.run();
-    const requested = t.mock.method(symbols, 'missing', (foundBy: string) =>
-      requested.mock.callCount() === 0 ? [shard!] : missing(foundBy),
-    );
-    await index.instance.symbols!.run();
-    assert.ok(requested.mock.callCount() > 1);
-    assert.deepEqual(index.warnings, []);
-    assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
-  },
-);
+void test('a shard replaced while its symbols are computed is not an error', TIMEOUT, async (t) => {
+  const repo = makeRepo(FILES);
+  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  const { symbols } = indexerOf(index.instance);
+  const missing = symbols.missing.bind(symbols);
+  let shards: ReturnType<typeof missing> = [];
+  // The first shard is found to want symbols, and its pass begins when another has come in its place.
+  t.mock.method(symbols, 'missing', (foundBy: string) => {
+    if (shards.length === 0) shards = missing(foundBy);
+    return [];
+  });
+  await index.index([repo], {}, 'worktree');
+  await index.instance.symbols!.run();
+  const [shard] = shards;
+  writeFiles(repo, { 'a.c': 'int pear;\n' });
+  const [again] = await indexerOf(index.instance).jobs.indexAll(
+    index.instance.served.records,
+    true,
+  );
+  assert.equal(again!.error, undefined);
+  await eventually(() => !existsSync(shard!.path));
+  await index.instance.symbols!.run();
+  const requested = t.mock.method(symbols, 'missing', (foundBy: string) =>
+    requested.mock.callCount() === 0 ? [shard!] : missing(foundBy),
+  );
+  await index.instance.symbols!.run();
+  assert.ok(requested.mock.callCount() > 1);
+  assert.deepEqual(index.warnings, []);
+  assert.deepEqual(await found(index, 'sym:pear'), ['a.c']);
+});
 
 /** Two repos without symbols, the large one first. */
 async function twoWithout(): Promise<string> {
@@ -264,7 +260,7 @@ async function twoWithout(): Promise<string> {
 }
 
 void test(
-  'symbols of what comes into sight late are found, those of the smallest repository first',
+  'symbols of newly visible repositories are computed, the smallest first',
   TIMEOUT,
   async (t) => {
     await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
@@ -299,38 +295,34 @@ void test(
   },
 );
 
-void test(
-  'symbols that could not be found are told of, and looked for again',
-  TIMEOUT,
-  async (t) => {
-    await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
-    const { symbols, degradations } = indexerOf(index.instance);
-    assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
-    const adopt = symbols.adopt.bind(symbols);
-    let refusals = 0;
-    // The first attempt after a failure comes at once.
-    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
-      if (refusals++ < 2) throw new Error('for the test');
-      await adopt(...call);
-    });
-    index.instance.served.publish();
-    await eventually(() => symbols.lastError !== undefined && symbols.reading === undefined);
-    await index.instance.symbols!.run();
-    const [repo] = index.instance.catalog.repos.toReversed();
-    const name = repo!.record.name;
-    const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
-    assert.equal(symbols.lastError, sentence);
-    assert.equal(symbols.pending, undefined);
-    assert.ok(indexerOf(index.instance).degradations.includes(sentence));
-    // Nobody calls for it.
-    const { snapshots } = index.instance.parts;
-    await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
-    assert.equal(symbols.lastError, undefined);
-    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
-  },
-);
+void test('failed symbols are reported, and retried', TIMEOUT, async (t) => {
+  await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+  const { symbols, degradations } = indexerOf(index.instance);
+  assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
+  const adopt = symbols.adopt.bind(symbols);
+  let refusals = 0;
+  // The first attempt after a failure comes at once.
+  t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+    if (refusals++ < 2) throw new Error('for the test');
+    await adopt(...call);
+  });
+  index.instance.served.publish();
+  await eventually(() => symbols.lastError !== undefined && symbols.reading === undefined);
+  await index.instance.symbols!.run();
+  const [repo] = index.instance.catalog.repos.toReversed();
+  const name = repo!.record.name;
+  const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
+  assert.equal(symbols.lastError, sentence);
+  assert.equal(symbols.pending, undefined);
+  assert.ok(indexerOf(index.instance).degradations.includes(sentence));
+  // Nobody calls for it.
+  const { snapshots } = index.instance.parts;
+  await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
+  assert.equal(symbols.lastError, undefined);
+  assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
+});
 
-void test('who closes does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
+void test('closing does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
   const server = await GitServer.start(t, { root: temporaryFolder() });
   server.answer = () => true; // It does not.
   const host = localHost(new URL(server.url).host);

@@ -31,7 +31,7 @@ async function displayed({ jobFacade }: Daemon): Promise<string[]> {
 }
 
 onBothEngines('jobs of the index', ({ withStore }) => {
-  test('two repos at a time, one repo once; asking again gives the job that waits', () =>
+  test('two repos at a time, one job for each; another request returns the waiting job', () =>
     withStore(async ({ jobs: rows }) => {
       await using daemon = await daemonOn(rows);
       const { jobs, attempts, calm } = daemon;
@@ -60,7 +60,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       await idle;
     }));
 
-  test('by priority, then in the order of asking', () =>
+  test('by priority, then in order of request', () =>
     withStore(async ({ jobs: rows }) => {
       await using daemon = await daemonOn(rows, { runningMax: 1 });
       const { jobs, attempts } = daemon;
@@ -77,7 +77,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.deepEqual(repoIdsOf(daemon), [1, 3, NEW_ID, 2]);
     }));
 
-  test('kept is what did something, what was asked for, what failed, and what ends a failure', () =>
+  test('stored are jobs with an effect, requested ones, failures, and the end of a failure', () =>
     withStore(async ({ jobs: rows }) => {
       await using daemon = await daemonOn(rows, { attemptsMax: 1 });
       const { jobs, jobFacade, attempts } = daemon;
@@ -124,7 +124,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
 
   for (const isKilled of [false, true]) {
     const what = isKilled ? 'a kill' : 'a stop';
-    test(`what ${what} interrupts goes on as it was; of another daemon nothing does`, () =>
+    test(`a job interrupted by ${what} is resumed; one of another daemon is not`, () =>
       withStore(async ({ jobs: rows }) => {
         await using before = await daemonOn(rows);
         for (const repoId of [1, 2, 3, 4]) void before.jobs.requestPersisted(recordOf(repoId));
@@ -161,7 +161,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       }));
   }
 
-  test('why the last job of a repo failed is known after a start', () =>
+  test('the reason of the last failed job is available after a start', () =>
     withStore(async ({ jobs: rows }) => {
       await using before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
@@ -178,7 +178,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.equal(last.jobs.failed.reasonOf(1), undefined);
     }));
 
-  test('a clock that was set back: what came later is still the last job', () =>
+  test('a clock set back: the latest job is still the last', () =>
     withStore(async ({ jobs: rows }) => {
       await using before = await daemonOn(rows, { attemptsMax: 1 });
       before.jobs.request(recordOf(1));
@@ -208,7 +208,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     }));
 });
 
-void test('what fails is tried again after pauses that double, two attempts a job; at once when asked for', async (t) => {
+void test('a failure is retried after doubling pauses, two attempts for each job; at once when requested', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
   await using daemon = await daemonOn(rows);
@@ -247,7 +247,7 @@ void test('what fails is tried again after pauses that double, two attempts a jo
   assert.equal(attempts.length, 13, 'what went well begins anew');
 });
 
-void test('a change while a failed job waits, or runs, is tried soon; what a user asks for at once', async (t) => {
+void test('a change during a failed job or its pause is retried soon; a user request at once', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
   await using daemon = await daemonOn(rows);
@@ -289,7 +289,7 @@ void test('a change while a failed job waits, or runs, is tried soon; what a use
   assert.equal(attempts.length, 7);
 });
 
-void test('a failed job is tried again whatever the clock of the machine says meanwhile', async (t) => {
+void test('a failed job is retried whatever the clock of the machine does', async (t) => {
   const rows = await newRows();
   mockTimers(t);
   for (const repoId of [1, 2]) {
@@ -305,7 +305,7 @@ void test('a failed job is tried again whatever the clock of the machine says me
   }
 });
 
-void test('a repo that is gone is not tried again, nor one of which somebody hears at once', async (t) => {
+void test('a removed repo is not retried, nor one with a new request at once', async (t) => {
   const stores = [await newRows(), await newRows()];
   const pass = mockTimers(t);
   for (const attemptsMax of [1, 2]) {
@@ -320,7 +320,7 @@ void test('a repo that is gone is not tried again, nor one of which somebody hea
   }
 });
 
-void test('what takes too long fails; the job of a repo that goes ends', async (t) => {
+void test('a job over its time limit fails; the job of a removed repo ends', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
   await using daemon = await daemonOn(rows, { attemptsMax: 1, timeoutMs: 1_000 });
@@ -342,7 +342,7 @@ void test('what takes too long fails; the job of a repo that goes ends', async (
   assert.equal(jobs.failed.reasonOf(2), undefined);
 });
 
-void test('what must not happen beside a job of a repo waits, and holds up those to come', async () => {
+void test('exclusive work waits for running jobs, and delays later ones', async () => {
   await using daemon = await daemonOn(await newRows(), { runningMax: 8 });
   const { jobs, attempts, calm } = daemon;
   jobs.request(recordOf(1));
@@ -377,7 +377,7 @@ void test('what must not happen beside a job of a repo waits, and holds up those
   await Promise.all(works);
 });
 
-void test('what must not happen beside a job does not wait for long ones', async (t) => {
+void test('exclusive work does not wait for long jobs', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
   await using daemon = await daemonOn(rows, { runningMax: 8 });
@@ -402,7 +402,7 @@ void test('what must not happen beside a job does not wait for long ones', async
   for (const attempt of attempts) await attempt.end();
 });
 
-void test('a host that does not answer holds up the jobs of its own repos only', async () => {
+void test('an unresponsive host blocks only the jobs of its repos', async () => {
   const hostOf = (repoId: number): string => (repoId < 10 ? 'still' : 'fine');
   const fetchHostOf = ({ repoId }: { readonly repoId: number }): string => hostOf(repoId);
   await using daemon = await daemonOn(await newRows(), { fetchHostOf });
@@ -433,7 +433,7 @@ void test('a host that does not answer holds up the jobs of its own repos only',
   assert.deepEqual([repoIdsOf(daemon), isQuiet], [[1, 2, 11, 12, 3, 13], true]);
 });
 
-void test('jobs go on while the store cannot be written, and are kept once it can; no user is told that they are', async (t) => {
+void test('jobs continue while the store cannot be written, and are stored later; users do not see them meanwhile', async (t) => {
   const rows = await newRows();
   const pass = mockTimers(t);
   await using daemon = await daemonOn(rows);
@@ -455,7 +455,7 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   assert.equal((await jobFacade.latest([5])).get(5), undefined, 'its start was not stored');
 });
 
-void test('a check that finds nothing changed stores nothing; a job that finds nothing leaves no row', async () => {
+void test('a check without changes stores nothing; an empty job leaves no row', async () => {
   const rows = await newRows();
   const changed = new Set<number>();
   await using daemon = await daemonOn(rows, {
@@ -498,7 +498,7 @@ void test('a check that finds nothing changed stores nothing; a job that finds n
   assert.equal((await rows.list('a', ALL)).total, 2);
 });
 
-test('lines of a job: the last 500, and how many came before, also when they are read again', () => {
+test('lines of a job: the last 500, and the number of earlier ones, also after a reload', () => {
   const lines = new JobLines();
   for (let i = 0; i < 502; i++) lines.add('info', 1, `line ${i}`);
   for (const one of [lines, new JobLines(lines.toString())]) {

@@ -128,7 +128,7 @@ async function checkNext(dataDir: string, expected: Expected, message: string): 
   assert.equal(code, 0, `${message}\n${stdout}${stderr}`);
 }
 
-void test(`killed while it brings an index up, seed ${SEED}`, { timeout: 3_600_000 }, async () => {
+void test(`killed during an index migration, seed ${SEED}`, { timeout: 3_600_000 }, async () => {
   const random = randomOf(SEED);
   for (const kind of KINDS) {
     const former = temporaryFolder();

@@ -59,7 +59,7 @@ void test('one folder, globs, and any number of folders', async () => {
   assert.deepEqual((await found(root, '/o/wo%3F*')).sources, ['o/wo? commits']);
 });
 
-void test('modes, and globs of paths that are left out', async () => {
+void test('modes, and globs of excluded paths', async () => {
   const root = makeMirror();
   const worktree = { mode: 'worktree' as const, ignore: ['gen/**'] };
   assert.deepEqual(await found(root, '/*', worktree), {
@@ -83,7 +83,7 @@ void test('modes, and globs of paths that are left out', async () => {
   assert.deepEqual(committed.sources[0]!.ignore, []);
 });
 
-void test('what is not accepted is an issue with its reason', async () => {
+void test('a rejected path is an issue with its reason', async () => {
   const root = makeMirror();
   const outside = makeRepo({ a: '' });
   symlinkSync(outside, path.join(root, 'o/out'));
@@ -112,7 +112,7 @@ void test('what is not accepted is an issue with its reason', async () => {
   assert.deepEqual((await found(root, '/**/work')).sources, ['o/work commits']);
 });
 
-void test('what is missing says that nothing may be taken for gone', async () => {
+void test('a missing path means that nothing counts as removed', async () => {
   const root = makeMirror();
   const none = (issue: string) => ({ sources: [], issues: [issue] });
   assert.deepEqual(await found(root, '/no'), none('NOT_FOUND /no DISCOVERY_INCOMPLETE'));
@@ -132,7 +132,7 @@ void test('what is missing says that nothing may be taken for gone', async () =>
   assert.deepEqual(issues, ['NOT_READABLE /o DISCOVERY_INCOMPLETE']);
 });
 
-void test('addresses that mean nothing', async () => {
+void test('meaningless addresses', async () => {
   const cases = ['https://host/x', 'file://other/srv/git', 'file:/srv', 'file:///srv/../etc'];
   cases.push(
     'file:///srv/%2e%2e/etc',
@@ -153,7 +153,7 @@ void test('addresses that mean nothing', async () => {
   assert.equal(issues[0]!.code, 'NOT_FOUND');
 });
 
-void test('folders that go while they are looked at, and a stop', async () => {
+void test('folders removed while they are listed, and a stop', async () => {
   const root = temporaryFolder();
   for (let i = 0; i < 200; i++)
     mkdirSync(path.join(root, `a${i % 20}/b${i}/.git`), { recursive: true });

@@ -41,7 +41,7 @@ async function assertKept(dataDir: string, source: string, reason: RegExp, has: 
   }
 }
 
-void test('a bare repository that lost its refs keeps its index, and goes on when they are back', async () => {
+void test('a bare repository that lost its refs keeps its index, and continues when they are back', async () => {
   const [dataDir, bare] = [temporaryFolder(), bareRepo()];
   await using index = await openIndexOf(dataDir);
   await index.index([bare]);
@@ -63,7 +63,7 @@ void test('a bare repository that lost its refs keeps its index, and goes on whe
   assert.deepEqual(await plums(again), has);
 });
 
-void test('a work tree whose .git is gone is no folder, unless that is said', async () => {
+void test('a work tree whose .git is missing is not a folder, unless configured', async () => {
   const [dataDir, tree] = [
     temporaryFolder(),
     makeRepo({ 'a.txt': 'plum\n', '.gitignore': 'secret.env\n' }),
@@ -112,7 +112,7 @@ void test('a folder that becomes a repository is one from the next job on, with 
   assert.deepEqual(await jobErrors(index), ['']);
 });
 
-void test('a folder that is a bare repository by now is searched as one', async () => {
+void test('a folder that became a bare repository is searched as one', async () => {
   const bare = bareRepo();
   const repoPath = path.join(temporaryFolder(), 'slow');
   cpSync(path.join(bare, 'description'), path.join(repoPath, 'description'));
@@ -130,7 +130,7 @@ void test('a folder that is a bare repository by now is searched as one', async 
   assert.deepEqual(await plums(index), ['a.txt heads/main']);
 });
 
-void test('a copy in progress is looked at until it is whole', async () => {
+void test('a copy in progress is polled until it is complete', async () => {
   const bare = bareRepo();
   const slow = path.join(temporaryFolder(), 'slow.git');
   await using index = await openIndexOf(temporaryFolder());

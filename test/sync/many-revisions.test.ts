@@ -178,7 +178,7 @@ async function check(
 }
 
 void test(
-  'queries over 240 revisions and two repos find what git says',
+  'queries over 240 revisions and two repos agree with git',
   { timeout: 280_000 },
   async () => {
     const busy = makeBusyRepo();

@@ -75,7 +75,7 @@ async function plumsOf(index: IndexOf): Promise<string[]> {
   return files.map(({ repository, path }) => `${repository} ${path}`);
 }
 
-void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, async () => {
+void test('many repos in one shard: a removed repo disappears at once', TIMEOUT, async () => {
   await using index = await unmerged(4);
   const before = await plumsOf(index);
   await using again = await reopened(index);
@@ -102,31 +102,27 @@ void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, a
   await checkFiles(again);
 });
 
-void test(
-  'a damaged shard among those to merge is built again, and then merged',
-  TIMEOUT,
-  async () => {
-    await using index = await unmerged(3);
-    const before = await plumsOf(index);
-    await using again = await reopened(index);
-    const { catalog } = again.instance;
-    const [{ shards }] = [...catalog.repos] as [(typeof catalog.repos)[0]];
-    const file = openSync(catalog.shardPath(shards[0]!.shardId), 'r+');
-    writeSync(file, 'X', HEADER_SIZE + 6);
-    closeSync(file);
-    const { merger, jobs } = indexerOf(again.instance);
-    await merger.run();
-    await jobs.whenIdle();
-    await again.instance.symbols?.run();
-    await merger.run();
-    await again.instance.symbols?.run();
-    assert.ok(again.warnings.includes('shard quarantined'));
-    assert.deepEqual((await plumsOf(again)).sort(), before.sort());
-    await checkFiles(again);
-  },
-);
+void test('a damaged shard in a merge is rebuilt, and then merged', TIMEOUT, async () => {
+  await using index = await unmerged(3);
+  const before = await plumsOf(index);
+  await using again = await reopened(index);
+  const { catalog } = again.instance;
+  const [{ shards }] = [...catalog.repos] as [(typeof catalog.repos)[0]];
+  const file = openSync(catalog.shardPath(shards[0]!.shardId), 'r+');
+  writeSync(file, 'X', HEADER_SIZE + 6);
+  closeSync(file);
+  const { merger, jobs } = indexerOf(again.instance);
+  await merger.run();
+  await jobs.whenIdle();
+  await again.instance.symbols?.run();
+  await merger.run();
+  await again.instance.symbols?.run();
+  assert.ok(again.warnings.includes('shard quarantined'));
+  assert.deepEqual((await plumsOf(again)).sort(), before.sort());
+  await checkFiles(again);
+});
 
-void test('a shard that goes before it is read is no fault', TIMEOUT, async () => {
+void test('a shard removed before it is read is not an error', TIMEOUT, async () => {
   await using index = await unmerged(4);
   await using again = await reopened(index);
   const { catalog, served } = again.instance;
@@ -143,7 +139,7 @@ void test('a shard that goes before it is read is no fault', TIMEOUT, async () =
   await checkFiles(again);
 });
 
-void test('a repo that is built again meanwhile keeps what its job made', TIMEOUT, async () => {
+void test('a repo rebuilt during a merge keeps the result of its job', TIMEOUT, async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
@@ -160,30 +156,26 @@ void test('a repo that is built again meanwhile keeps what its job made', TIMEOU
   }
 });
 
-void test(
-  'a repo that is built again is gone from the file that it shared, once purged',
-  TIMEOUT,
-  async () => {
-    await using index = await unmerged(3);
-    await using again = await reopened(index);
-    const { merger, jobs } = indexerOf(again.instance);
-    await merger.run();
-    writeFileSync(`${index.repos[1]!}/a.c`, 'int pear(void);\n');
-    git(index.repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
-    await jobs.indexAll([again.instance.served.records[1]!], true);
-    assert.ok(isIn(again, 'plum1'));
-    await merger.purge();
-    assert.deepEqual(
-      ['plum1', 'plum0', 'plum2', 'pear'].map((text) => isIn(again, text)),
-      [false, true, true, true],
-    );
-    await again.instance.symbols?.run();
-    assert.equal((await plumsOf(again)).length, 2);
-    await checkFiles(again);
-  },
-);
+void test('a rebuilt repo is gone from its shared file, after a purge', TIMEOUT, async () => {
+  await using index = await unmerged(3);
+  await using again = await reopened(index);
+  const { merger, jobs } = indexerOf(again.instance);
+  await merger.run();
+  writeFileSync(`${index.repos[1]!}/a.c`, 'int pear(void);\n');
+  git(index.repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
+  await jobs.indexAll([again.instance.served.records[1]!], true);
+  assert.ok(isIn(again, 'plum1'));
+  await merger.purge();
+  assert.deepEqual(
+    ['plum1', 'plum0', 'plum2', 'pear'].map((text) => isIn(again, text)),
+    [false, true, true, true],
+  );
+  await again.instance.symbols?.run();
+  assert.equal((await plumsOf(again)).length, 2);
+  await checkFiles(again);
+});
 
-void test('closed while it merges: nothing is left behind', TIMEOUT, async () => {
+void test('closed during a merge: nothing is left behind', TIMEOUT, async () => {
   await using index = await unmerged(6);
   await using again = await reopened(index);
   void indexerOf(again.instance).merger.run();
@@ -194,32 +186,28 @@ void test('closed while it merges: nothing is left behind', TIMEOUT, async () =>
   assert.equal((await plumsOf(last)).length, 6);
 });
 
-void test(
-  'what is found to be damaged while it is merged does not pass for sound',
-  TIMEOUT,
-  async () => {
-    await using index = await unmerged(4);
-    await using again = await reopened(index);
-    const { merger, jobs } = indexerOf(again.instance);
-    const { served, catalog } = again.instance;
-    const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
-    served.quarantine(shardId(), 'for the test');
-    await jobs.whenIdle();
-    const merging = merger.run();
-    // It was built again before: the next time that is after a pause. Why its source is away: a merge may take longer.
-    const repo = index.repos[0]!;
-    renameSync(repo, `${repo}.away`);
-    served.quarantine(shardId(), 'for the test');
-    await merging;
-    assert.ok(served.isOut(shardId()));
-    assert.equal((await again.search('plum')).isSearchExhaustive, false);
-    renameSync(`${repo}.away`, repo);
-    await again.index(index.repos, undefined, 'commits');
-    assert.equal((await plumsOf(again)).length, 4);
-  },
-);
+void test('damage found during a merge does not pass as valid', TIMEOUT, async () => {
+  await using index = await unmerged(4);
+  await using again = await reopened(index);
+  const { merger, jobs } = indexerOf(again.instance);
+  const { served, catalog } = again.instance;
+  const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
+  served.quarantine(shardId(), 'for the test');
+  await jobs.whenIdle();
+  const merging = merger.run();
+  // It was built again before: the next time that is after a pause. Why its source is away: a merge may take longer.
+  const repo = index.repos[0]!;
+  renameSync(repo, `${repo}.away`);
+  served.quarantine(shardId(), 'for the test');
+  await merging;
+  assert.ok(served.isOut(shardId()));
+  assert.equal((await again.search('plum')).isSearchExhaustive, false);
+  renameSync(`${repo}.away`, repo);
+  await again.index(index.repos, undefined, 'commits');
+  assert.equal((await plumsOf(again)).length, 4);
+});
 
-void test('merges that are asked for during a purge follow it', TIMEOUT, async () => {
+void test('merges requested during a purge follow it', TIMEOUT, async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);
@@ -245,7 +233,7 @@ async function withHole(): Promise<MergeableIndex> {
   return again;
 }
 
-void test('a purge does not wait for the pause after merges that failed', TIMEOUT, async (t) => {
+void test('a purge does not wait for the pause after failed merges', TIMEOUT, async (t) => {
   await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   const refused = (): Promise<never> => Promise.reject(new Error('no room'));
@@ -260,7 +248,7 @@ void test('a purge does not wait for the pause after merges that failed', TIMEOU
   await checkFiles(index);
 });
 
-void test('a purge that cannot be done ends', TIMEOUT, async (t) => {
+void test('an impossible purge ends', TIMEOUT, async (t) => {
   await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   for (const error of [new Error('no room'), new MergeOverflow()]) {
@@ -276,7 +264,7 @@ void test('a purge that cannot be done ends', TIMEOUT, async (t) => {
   assert.ok(!isIn(index, 'plum0'));
 });
 
-void test('shards that are too much together stay apart, others are merged', TIMEOUT, async (t) => {
+void test('shards too large together stay separate, others are merged', TIMEOUT, async (t) => {
   await using index = await unmerged(6);
   const before = await plumsOf(index);
   const all = shardIdsOf(index);
@@ -300,52 +288,44 @@ void test('shards that are too much together stay apart, others are merged', TIM
   assert.deepEqual(await plumsOf(last), before);
 });
 
-void test(
-  'a job that takes long keeps its repo out of a merge, and no other',
-  TIMEOUT,
-  async (t) => {
-    await using index = await unmerged(4);
-    const files = Object.fromEntries(
-      Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]),
-    );
-    writeFiles(index.repos[0]!, files);
-    commitAll(index.repos[0]!);
-    await index.index(index.repos, undefined, 'commits');
-    await using again = await reopened(index);
-    await again.instance.symbols?.run();
-    const { merger, jobs } = indexerOf(again.instance);
-    const { catalog, served } = again.instance;
-    git(index.repos[0]!, 'rm', '-q', '0.c');
-    git(index.repos[0]!, 'commit', '-q', '-m', 'less');
-    let go = (): void => {};
-    const isGoing = new Promise<void>((resolve) => (go = resolve));
-    const write = catalog.writeRevisions.bind(catalog);
-    const slowly = async (file: Buffer): Promise<string> => isGoing.then(() => write(file));
-    const { mock } = t.mock.method(catalog, 'writeRevisions', slowly, { times: 1 });
-    const long = jobs.indexAll([served.records[0]!], false);
-    while (mock.callCount() === 0) await nextTimeSlice();
-    const before = shardIdsOf(again);
-    await merger.run();
-    const [busy, ...others] = catalog.repos.map(({ shards }) =>
-      shards.map(({ shardId }) => shardId),
-    );
-    assert.ok(busy!.every((shardId) => before.has(shardId)));
-    assert.deepEqual(others, [others[0], others[0], others[0]]);
-    assert.ok(!before.has(others[0]![0]!));
-    await merger.run();
-    go();
-    const [job] = await long;
-    assert.equal(job!.built, 'delta');
-    await merger.run();
-    await again.instance.symbols?.run();
-    assert.equal((await plumsOf(again)).length, 4);
-    assert.equal((await again.search('int x')).files.length, 8);
-    assert.deepEqual(again.warnings, []);
-    await checkFiles(again);
-  },
-);
+void test('a long job keeps its repo out of a merge, and no other', TIMEOUT, async (t) => {
+  await using index = await unmerged(4);
+  const files = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]));
+  writeFiles(index.repos[0]!, files);
+  commitAll(index.repos[0]!);
+  await index.index(index.repos, undefined, 'commits');
+  await using again = await reopened(index);
+  await again.instance.symbols?.run();
+  const { merger, jobs } = indexerOf(again.instance);
+  const { catalog, served } = again.instance;
+  git(index.repos[0]!, 'rm', '-q', '0.c');
+  git(index.repos[0]!, 'commit', '-q', '-m', 'less');
+  let go = (): void => {};
+  const isGoing = new Promise<void>((resolve) => (go = resolve));
+  const write = catalog.writeRevisions.bind(catalog);
+  const slowly = async (file: Buffer): Promise<string> => isGoing.then(() => write(file));
+  const { mock } = t.mock.method(catalog, 'writeRevisions', slowly, { times: 1 });
+  const long = jobs.indexAll([served.records[0]!], false);
+  while (mock.callCount() === 0) await nextTimeSlice();
+  const before = shardIdsOf(again);
+  await merger.run();
+  const [busy, ...others] = catalog.repos.map(({ shards }) => shards.map(({ shardId }) => shardId));
+  assert.ok(busy!.every((shardId) => before.has(shardId)));
+  assert.deepEqual(others, [others[0], others[0], others[0]]);
+  assert.ok(!before.has(others[0]![0]!));
+  await merger.run();
+  go();
+  const [job] = await long;
+  assert.equal(job!.built, 'delta');
+  await merger.run();
+  await again.instance.symbols?.run();
+  assert.equal((await plumsOf(again)).length, 4);
+  assert.equal((await again.search('int x')).files.length, 8);
+  assert.deepEqual(again.warnings, []);
+  await checkFiles(again);
+});
 
-void test('a merge without room takes nothing out of service', TIMEOUT, async (t) => {
+void test('a merge without disk space takes nothing out of service', TIMEOUT, async (t) => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);

@@ -33,7 +33,7 @@ async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<
 }
 
 void test(
-  `merged shards show what a build shows, seed ${SEED}`,
+  `merged shards return what a build returns, seed ${SEED}`,
   { timeout: 3_600_000 },
   async () => {
     let sharedCount = 0;
@@ -133,7 +133,7 @@ void test('shards with ids of two sizes are not merged', async () => {
   assert.deepEqual(index.warnings, []);
 });
 
-void test('at rest small shards are joined with a large one, and dead docs go, whatever the clock does', async (t) => {
+void test('when idle small shards are merged with a large one, and dead docs removed, whatever the clock does', async (t) => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const repo = makeRepo(Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
   const folder = temporaryFolder();

@@ -73,7 +73,7 @@ function conditionsOf(one: string, other: string): string[] {
 }
 
 void test(
-  'what is found is what an index of these revisions finds',
+  'on-demand results equal those of an index of these revisions',
   { timeout: 3_600_000 },
   async () => {
     for (let run = 0; run < RUNS; run += CHANGES_PER_REPO) {
@@ -163,7 +163,7 @@ function refusal(pattern: RegExp): object {
   return { errorCode: 'REVISION_TOO_LARGE', message: pattern };
 }
 
-void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async () => {
+void test('ids, tags, parents; an unknown name finds nothing', TIMEOUT, async () => {
   const { repo, commits } = makeNumbered(3);
   git(repo, 'checkout', '-q', '--detach');
   const lost = commitFiles(repo, { 'lost.txt': 'plum lost\n' });
@@ -338,7 +338,7 @@ function makeOddNames(): { repo: string; names: string[] } {
   return { repo, names };
 }
 
-void test('odd names: what git says, and no more', TIMEOUT, async () => {
+void test('unusual names: what git resolves, and no more', TIMEOUT, async () => {
   const { repo, names } = makeOddNames();
   await using index = await openWorld([repo]);
   const filesOf = (name: string): string[] => {
@@ -390,7 +390,7 @@ void test('odd names: what git says, and no more', TIMEOUT, async () => {
     assert.deepEqual(await found(name), [], JSON.stringify(name));
 });
 
-void test('limits are told by name, and nothing is built beyond them', TIMEOUT, async () => {
+void test('limits are reported by name, and nothing is built beyond them', TIMEOUT, async () => {
   const { repo } = makeNumbered(4);
   await using index = await openWorld([repo], { docs: 0 });
   const { limits, files } = index;
@@ -431,7 +431,7 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   await assert.rejects(all.search(`(${many})`), refusal(/21 revisions .* limit is 20/));
 });
 
-void test('many who ask at once have it built once', TIMEOUT, async () => {
+void test('concurrent requests share one build', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
   await using index = await openWorld([repo]);
   const { files } = index;
@@ -446,7 +446,7 @@ void test('many who ask at once have it built once', TIMEOUT, async () => {
   assert.equal(files().length, 1);
 });
 
-void test('who has much built does not keep others waiting', TIMEOUT, async () => {
+void test('a client with many builds does not delay others', TIMEOUT, async () => {
   const { repo } = makeNumbered(16);
   await using index = await openWorld([repo]);
   const { files } = index;
@@ -467,30 +467,34 @@ void test('who has much built does not keep others waiting', TIMEOUT, async () =
   assert.equal(files().length, 15, 'each is built once');
 });
 
-void test('symbols of a revision on demand are found, and go with its docs', TIMEOUT, async () => {
-  const repo = makeRepo({ 'a.py': 'class Plum:\n    pass\n', 'use.py': 'Plum()\n# Plum\n' });
-  git(repo, 'tag', 'then');
-  commitFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
-  await using index = await openWorld([repo], {}, { findsSymbols: true });
-  const { dataDir, limits, files } = index;
-  await symbolsIndexed(index, 'rev:then');
-  assert.deepEqual(displayed(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
-  // The definition comes first.
-  const { files: all } = await index.search('Plum rev:then');
-  assert.deepEqual(
-    all.map((file) => file.path),
-    ['a.py', 'use.py'],
-  );
-  const sizes = files().map((name) => statSync(path.join(dataDir, 'on-demand', name)).size);
-  assert.equal(sizes.length, 2);
-  const onDemand = index.instance.onDemand!;
-  assert.equal(onDemand.size.bytes, sizes[0]! + sizes[1]!);
-  limits.diskBytes = sizes[0]! + sizes[1]! - 1;
-  onDemand.noteLimits();
-  await hasFiles(index, 0);
-});
+void test(
+  'symbols of an on-demand revision are computed, and removed with its docs',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.py': 'class Plum:\n    pass\n', 'use.py': 'Plum()\n# Plum\n' });
+    git(repo, 'tag', 'then');
+    commitFiles(repo, { 'a.py': 'pear = 1\n', 'use.py': 'pear\n' });
+    await using index = await openWorld([repo], {}, { findsSymbols: true });
+    const { dataDir, limits, files } = index;
+    await symbolsIndexed(index, 'rev:then');
+    assert.deepEqual(displayed(await index.search('sym:^Plum$ rev:then')), ['a.py then']);
+    // The definition comes first.
+    const { files: all } = await index.search('Plum rev:then');
+    assert.deepEqual(
+      all.map((file) => file.path),
+      ['a.py', 'use.py'],
+    );
+    const sizes = files().map((name) => statSync(path.join(dataDir, 'on-demand', name)).size);
+    assert.equal(sizes.length, 2);
+    const onDemand = index.instance.onDemand!;
+    assert.equal(onDemand.size.bytes, sizes[0]! + sizes[1]!);
+    limits.diskBytes = sizes[0]! + sizes[1]! - 1;
+    onDemand.noteLimits();
+    await hasFiles(index, 0);
+  },
+);
 
-void test('what was used least goes, but not while a search holds it', TIMEOUT, async () => {
+void test('the least recently used is evicted, but not during a search', TIMEOUT, async () => {
   const { repo } = makeNumbered(4);
   await using probe = await openWorld([repo]);
   await probe.search('plum rev:t0');
@@ -517,7 +521,7 @@ void test('what was used least goes, but not while a search holds it', TIMEOUT, 
   await hasFiles(index, 2);
 });
 
-void test('what a search waits with stays, whatever makes room meanwhile', TIMEOUT, async () => {
+void test('revisions of a waiting search are not evicted', TIMEOUT, async () => {
   const slow = makeRepo({ 'base.txt': 'plum base\n' });
   const names = Array.from({ length: 3000 }, (_, i) => `${i}.txt`);
   writeFiles(slow, Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
@@ -546,7 +550,7 @@ void test('what a search waits with stays, whatever makes room meanwhile', TIMEO
 });
 
 void test(
-  'what a search needs has to fit all together; who lowers the limit makes room',
+  'the revisions of a search must fit together; a lowered limit evicts',
   TIMEOUT,
   async () => {
     const made = [makeNumbered(2), makeNumbered(2), makeNumbered(2)];
@@ -573,7 +577,7 @@ void test(
 );
 
 void test(
-  'who does not see a repo neither learns of its revisions nor has them built',
+  'a caller who cannot see a repo neither learns of its revisions nor has them built',
   TIMEOUT,
   async () => {
     const [open, secret] = [makeNumbered(2), makeNumbered(3)];
@@ -616,7 +620,7 @@ void test(
   },
 );
 
-void test('a new start begins without', TIMEOUT, async () => {
+void test('a new start begins without on-demand revisions', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
   await using index = await openWorld([repo]);
   const { dataDir, files } = index;
@@ -653,7 +657,7 @@ void test('commits and merges between two searches', TIMEOUT, async () => {
 });
 
 void test(
-  'languages are told by the folders above, and by the sources in the folder of a header alone',
+  'languages depend on parent folders, and on the sources in the folder of a header only',
   TIMEOUT,
   async () => {
     const repo = makeRepo({
@@ -684,7 +688,7 @@ void test(
   },
 );
 
-void test('a repository that has no docs now has those of before', TIMEOUT, async () => {
+void test('a repository without docs now has those of earlier revisions', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   git(repo, 'tag', 'then');
   git(repo, 'rm', '-q', 'a.txt');
@@ -695,7 +699,7 @@ void test('a repository that has no docs now has those of before', TIMEOUT, asyn
   assert.deepEqual(displayed(await index.search('plum rev:nothing')), []);
 });
 
-void test('files on disk are told from commits by their contents', TIMEOUT, async () => {
+void test('files on disk are distinguished from commits by their contents', TIMEOUT, async () => {
   const repo = makeRepo({ 'same.txt': 'plum same\n', empty: '', 'now.txt': 'plum then\n' });
   git(repo, 'tag', 'then');
   writeFiles(repo, { 'now.txt': 'plum now\n', 'new.txt': 'plum new\n' });
@@ -714,7 +718,7 @@ void test('files on disk are told from commits by their contents', TIMEOUT, asyn
 });
 
 void test(
-  'a damaged shard is built again, one of the index is said to be missing',
+  'a damaged on-demand shard is rebuilt, one of the index is reported as missing',
   TIMEOUT,
   async () => {
     const { repo } = makeNumbered(3);
@@ -734,7 +738,7 @@ void test(
   },
 );
 
-void test('files that are removed are built again, their folder too', TIMEOUT, async () => {
+void test('removed files are rebuilt, their folder too', TIMEOUT, async () => {
   const { repo } = makeNumbered(3);
   await using index = await openWorld([repo]);
   const { dataDir, files } = index;
@@ -751,7 +755,7 @@ void test('files that are removed are built again, their folder too', TIMEOUT, a
 });
 
 void test(
-  'repositories that are gone, damaged or rewritten have no such revision; others have it',
+  'removed, damaged and rewritten repositories have no such revision; others have it',
   { timeout: 120_000 },
   async () => {
     const repos = ['gone', 'damaged', 'rewritten', 'sound'].map((word) => {

@@ -82,7 +82,7 @@ function excludedWarnings({ warningLines }: IndexOf): string[] {
 }
 
 void test(
-  'a clone without blobs: what is on disk, and what is committed as it is',
+  'a clone without blobs: files on disk, and unchanged committed ones',
   TIMEOUT,
   async (t) => {
     const repo = cloneOf(makeSource(), '--filter=blob:none');
@@ -103,7 +103,7 @@ void test('a bare clone without any blob', TIMEOUT, async (t) => {
   assert.equal(excludedWarnings(index).length, 7);
 });
 
-void test('a clone without trees: revisions that are not there are named', TIMEOUT, async (t) => {
+void test('a clone without trees: missing revisions are named', TIMEOUT, async (t) => {
   const repo = cloneOf(makeSource(), '--filter=tree:0');
   const index = await indexed(t, [repo], ALL, 'commits');
   assert.deepEqual(
@@ -114,34 +114,30 @@ void test('a clone without trees: revisions that are not there are named', TIMEO
   assert.deepEqual(excludedWarnings(index), commits);
 });
 
-void test(
-  'a tree is missing: everything else is searched, in what comes later too',
-  TIMEOUT,
-  async (t) => {
-    const repo = makeSource();
-    removeObject(repo, 'one:d');
-    removeObject(repo, 'main:d/e');
-    const index = await indexed(t, [repo], ALL, 'commits');
-    const found = async (revision: string): Promise<string[]> =>
-      displayed(await index.search(`plum rev:refs/heads/${revision}`));
-    assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
-    assert.deepEqual(
-      await found('two'),
-      HERE.map((file) => `${file} heads/two`),
-    );
-    assert.deepEqual(await found('main'), ['a.txt heads/main', 'same.txt heads/main']);
-    assert.deepEqual(excludedWarnings(index), ['d/', 'd/e/']);
-    git(repo, 'read-tree', '--empty');
-    writeFiles(repo, { 'new.txt': 'plum new\n' });
-    git(repo, 'add', 'new.txt', 'same.txt');
-    git(repo, 'commit', '-q', '-m', 'later');
-    await index.index([repo], ALL, 'commits');
-    assert.deepEqual(await found('main'), ['new.txt heads/main', 'same.txt heads/main']);
-    assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
-  },
-);
+void test('a missing tree: everything else is searched, later commits too', TIMEOUT, async (t) => {
+  const repo = makeSource();
+  removeObject(repo, 'one:d');
+  removeObject(repo, 'main:d/e');
+  const index = await indexed(t, [repo], ALL, 'commits');
+  const found = async (revision: string): Promise<string[]> =>
+    displayed(await index.search(`plum rev:refs/heads/${revision}`));
+  assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
+  assert.deepEqual(
+    await found('two'),
+    HERE.map((file) => `${file} heads/two`),
+  );
+  assert.deepEqual(await found('main'), ['a.txt heads/main', 'same.txt heads/main']);
+  assert.deepEqual(excludedWarnings(index), ['d/', 'd/e/']);
+  git(repo, 'read-tree', '--empty');
+  writeFiles(repo, { 'new.txt': 'plum new\n' });
+  git(repo, 'add', 'new.txt', 'same.txt');
+  git(repo, 'commit', '-q', '-m', 'later');
+  await index.index([repo], ALL, 'commits');
+  assert.deepEqual(await found('main'), ['new.txt heads/main', 'same.txt heads/main']);
+  assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
+});
 
-void test('an object that is cut fails no search', TIMEOUT, async (t) => {
+void test('a truncated object fails no search', TIMEOUT, async (t) => {
   const repos = [makeSource(), makeSource()] as const;
   const [cut] = repos;
   const digests = Array.from({ length: 30 }, (_, line) => hash('sha512', `${line}`));
@@ -177,48 +173,44 @@ function reported({ hints = [], ...answer }: RevisionAnswer): readonly unknown[]
   return [answer.isSearchExhaustive, answer.incompleteReasons, ...hints.map((one) => one.message)];
 }
 
-void test(
-  'revisions on demand that git cannot read, or not whole, are named',
-  TIMEOUT,
-  async (t) => {
-    const [whole, part, gone, cut] = [1, 2, 3, 4].map(() => makeSource()) as [
-      string,
-      string,
-      string,
-      string,
-    ];
-    const index = await indexed(t, [whole, part, gone, cut], {}, 'commits');
-    const names = index.instance.served.records.map(({ name }) => name);
-    const all = await index.search('plum rev:one');
-    assert.deepEqual([all.files.length, all.isSearchExhaustive], [12, true]);
+void test('on-demand revisions that git cannot read completely are named', TIMEOUT, async (t) => {
+  const [whole, part, gone, cut] = [1, 2, 3, 4].map(() => makeSource()) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const index = await indexed(t, [whole, part, gone, cut], {}, 'commits');
+  const names = index.instance.served.records.map(({ name }) => name);
+  const all = await index.search('plum rev:one');
+  assert.deepEqual([all.files.length, all.isSearchExhaustive], [12, true]);
 
-    removeObject(part, 'two:d/e/b.txt');
-    removeObject(cut, 'two:d');
-    renameSync(path.join(gone, '.git'), path.join(gone, 'git'));
-    const some = await index.search('plum rev:two');
-    assert.equal(some.files.length, 3 + 2 + 2);
-    assert.deepEqual(reported(some), [
-      false,
-      ['revision_unreadable'],
-      `The revision "two" could not be read completely in ${names[2]}, ${names[1]}, ${names[3]}: ` +
-        `Repository "${names[2]}" is not cloned: nothing exists at its path on disk.`,
-    ]);
-    // Kept docs say so again, and where nothing is found too.
-    const again = await index.search(`nothing repo:${names[3]}$ rev:two`);
-    assert.deepEqual(reported(again), [
-      false,
-      ['revision_unreadable'],
-      `The revision "two" could not be read completely in ${names[3]}: ` +
-        'git cannot read d/: the repository is a partial clone, or damaged.',
-    ]);
+  removeObject(part, 'two:d/e/b.txt');
+  removeObject(cut, 'two:d');
+  renameSync(path.join(gone, '.git'), path.join(gone, 'git'));
+  const some = await index.search('plum rev:two');
+  assert.equal(some.files.length, 3 + 2 + 2);
+  assert.deepEqual(reported(some), [
+    false,
+    ['revision_unreadable'],
+    `The revision "two" could not be read completely in ${names[2]}, ${names[1]}, ${names[3]}: ` +
+      `Repository "${names[2]}" is not cloned: nothing exists at its path on disk.`,
+  ]);
+  // Kept docs say so again, and where nothing is found too.
+  const again = await index.search(`nothing repo:${names[3]}$ rev:two`);
+  assert.deepEqual(reported(again), [
+    false,
+    ['revision_unreadable'],
+    `The revision "two" could not be read completely in ${names[3]}: ` +
+      'git cannot read d/: the repository is a partial clone, or damaged.',
+  ]);
 
-    removeObject(cut, 'one');
-    const [reason] = reported(await index.search(`plum repo:${names[3]}$ rev:one`)).slice(1);
-    assert.deepEqual(reason, ['revision_unreadable']);
-    const unknown = await index.search(`plum repo:${names[0]}$ rev:nowhere`);
-    assert.deepEqual(unknown.isSearchExhaustive, true);
-  },
-);
+  removeObject(cut, 'one');
+  const [reason] = reported(await index.search(`plum repo:${names[3]}$ rev:one`)).slice(1);
+  assert.deepEqual(reason, ['revision_unreadable']);
+  const unknown = await index.search(`plum repo:${names[0]}$ rev:nowhere`);
+  assert.deepEqual(unknown.isSearchExhaustive, true);
+});
 
 void test('a damaged commit is named, an id that does not exist is unknown', TIMEOUT, async (t) => {
   const repo = makeSource();

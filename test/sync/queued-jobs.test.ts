@@ -26,7 +26,7 @@ async function run({ instance }: IndexOf, records: readonly RepoRecord[]): Promi
   assert.equal(result!.error, undefined);
 }
 
-void test('a job knows the revisions that the job before it found', TIMEOUT, async () => {
+void test('a job sees the revisions found by the previous job', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   git(repo, 'branch', 'dev');
   git(repo, 'branch', 'old');
@@ -45,7 +45,7 @@ void test('a job knows the revisions that the job before it found', TIMEOUT, asy
   assert.equal((await index.search('plum rev:main')).files.length, 1);
 });
 
-void test('a job knows the default branch that the job before it found', TIMEOUT, async () => {
+void test('a job sees the default branch found by the previous job', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   await using index = await openWith(repo, {});
   const before = index.instance.served.records;
@@ -58,7 +58,7 @@ void test('a job knows the default branch that the job before it found', TIMEOUT
   assert.equal(index.instance.served.records[0]!.defaultRevision, 'refs/heads/main');
 });
 
-void test('rules that change while a repo is built stay as they are', TIMEOUT, async () => {
+void test('rules changed during a build are kept', TIMEOUT, async () => {
   await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
   const { served, catalog } = index.instance;
   const { jobs, rules } = indexerOf(index.instance);
@@ -74,35 +74,34 @@ void test('rules that change while a repo is built stay as they are', TIMEOUT, a
   );
 });
 
+void test('pending rebuilds are done by the next process', TIMEOUT, async () => {
+  const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
+  await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  await index.index(repos, {}, 'commits');
+  const { jobs } = indexerOf(index.instance);
+  const all = jobs.indexAll(index.instance.served.records, true);
+  const stopped = assert.rejects(all, /being closed/);
+  while (jobs.open.length === 0) await nextTimeSlice();
+  await index.close();
+  await stopped;
+  await using next = await openIndexOf(index.dataDir, { findsSymbols: false });
+  const reasons = async () => (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
+  const unfinished = 'requested, and not finished';
+  // Eight at most had begun.
+  assert.ok((await reasons()).filter((reason) => reason === unfinished).length > 8);
+  assert.deepEqual(new Set(await reasons()), new Set([undefined]));
+});
+
 void test(
-  'what was to be built anew and had not begun is built by the next process',
+  'where pending rebuilds cannot be stored the log says so, and all are done now',
   TIMEOUT,
-  async () => {
-    const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
-    await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
-    await index.index(repos, {}, 'commits');
-    const { jobs } = indexerOf(index.instance);
-    const all = jobs.indexAll(index.instance.served.records, true);
-    const stopped = assert.rejects(all, /being closed/);
-    while (jobs.open.length === 0) await nextTimeSlice();
-    await index.close();
-    await stopped;
-    await using next = await openIndexOf(index.dataDir, { findsSymbols: false });
-    const reasons = async () =>
-      (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
-    const unfinished = 'requested, and not finished';
-    // Eight at most had begun.
-    assert.ok((await reasons()).filter((reason) => reason === unfinished).length > 8);
-    assert.deepEqual(new Set(await reasons()), new Set([undefined]));
+  async (t) => {
+    await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
+    const { catalog, served } = index.instance;
+    const full = (): Promise<never> => Promise.reject(new Error('no room'));
+    t.mock.method(catalog, 'commit', full, { times: 1 });
+    const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
+    assert.equal(result!.reason, 'requested');
+    assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
   },
 );
-
-void test('where that cannot be kept the log says so, and all is built now', TIMEOUT, async (t) => {
-  await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
-  const { catalog, served } = index.instance;
-  const full = (): Promise<never> => Promise.reject(new Error('no room'));
-  t.mock.method(catalog, 'commit', full, { times: 1 });
-  const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
-  assert.equal(result!.reason, 'requested');
-  assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
-});

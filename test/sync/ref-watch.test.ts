@@ -58,7 +58,7 @@ function watched(
   return { repo, pass };
 }
 
-void test('what moved between a job and the first look is indexed', async (t) => {
+void test('a ref moved between a job and the first poll is indexed', async (t) => {
   const indexedIn = { state: '' };
   const { repo, pass } = watched(t, {
     wasIndexedIn: (_, state) => state === indexedIn.state,
@@ -69,7 +69,7 @@ void test('what moved between a job and the first look is indexed', async (t) =>
   assert.deepEqual(await pass(3), [1]);
 });
 
-void test('what moved while a repo was indexed for the first time is indexed', async (t) => {
+void test('a ref moved during the first indexing of a repo is indexed', async (t) => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const { indexedAt: _, ...unindexed } = recordOf(1, repo);
   let record: RepoRecord = unindexed;
@@ -81,7 +81,7 @@ void test('what moved while a repo was indexed for the first time is indexed', a
   assert.equal((await pass(3)).length, 1);
 });
 
-void test('of many repos a calm one is looked at every fourth time, one that has moved each time', async (t) => {
+void test('of many repos a calm one is polled every fourth time, a moved one each time', async (t) => {
   let repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
   const probes = new Map<string, number>();
   const moved = { path: '', version: 0 };

@@ -15,7 +15,7 @@ function messagesOf({ degradations }: { readonly degradations: readonly string[]
   return degradations.filter((words) => !words.startsWith('symbols of '));
 }
 
-void test('a repo that fails is named until it is indexed', async () => {
+void test('a failing repo is named until it is indexed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   await using index = await openIndexOf(temporaryFolder());
   const { served } = index.instance;
@@ -36,7 +36,7 @@ void test('a repo that fails is named until it is indexed', async () => {
   assert.deepEqual(messagesOf(indexer), []);
 });
 
-void test('a repo at whose path another one lies is hidden until its own is back', async () => {
+void test('a repo whose path has another one is hidden until its own is back', async () => {
   const repo = makeRepo({ 'a.txt': 'plum mine\n' });
   git(repo, 'remote', 'add', 'origin', 'https://host.example/mine.git');
   const other = makeRepo({ 'a.txt': 'plum other\n' });
@@ -76,7 +76,7 @@ void test('many are counted, long reasons are cut', () => {
   assert.equal(sentences[10], '9 more repositories could not be indexed');
 });
 
-void test('until the repos of all sources are known it is told how many have not been looked at', async () => {
+void test('until the repos of all sources are known the number of unchecked sources is reported', async () => {
   const sources = Array.from({ length: 3 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const dataDir = temporaryFolder();
   for (const isIndexed of [false, true]) {
@@ -126,7 +126,7 @@ void test('a repository that is committed to warns once', async () => {
   assert.equal(counted(), 0);
 });
 
-void test('what is out of service stays so until it is built again', async () => {
+void test('out-of-service parts stay so until they are rebuilt', async () => {
   const dataDir = temporaryFolder();
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   await using first = await indexOf(dataDir, repo);

@@ -22,7 +22,7 @@ function displayed({ parts }: Instance): (string | undefined)[] {
   return parts.snapshots.current.repos.map(({ enforcement }) => enforcement);
 }
 
-test('rules that cannot be read: for owners alone, until they can', async () => {
+test('unreadable rules: only owners see the repo, until they are readable', async () => {
   const dataDir = temporaryFolder();
   await using index = await openIndexOf(dataDir, { findsSymbols: false });
   const { instance, warnings } = index;
@@ -64,7 +64,7 @@ function rulesOf(text: string | null | undefined): object | null {
   return visibility === undefined ? null : { visibility, enforcement };
 }
 
-test('who may see a repo is recorded when it comes and with each change, or neither is kept', async () => {
+test('who may see a repo is audited on creation and each change, or neither is stored', async () => {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
   const { registry } = index;
@@ -113,7 +113,7 @@ test('who may see a repo is recorded when it comes and with each change, or neit
   await index.store.close();
 });
 
-test('where grants without repos are left, a new repo that all may see is recorded', async () => {
+test('a new public repo is audited where grants without repos exist', async () => {
   const index = await openIndex(temporaryFolder(), undefined, log);
   const { registry, store } = index;
   const { id } = await newUser(store);

@@ -41,19 +41,15 @@ async function jobWithoutObjects(
 const UNCHANGED = { state: 'COMPLETED', isUnchanged: true };
 const FAILED = { state: 'FAILED', isUnchanged: false };
 
-void test(
-  'a job of what looks the same asks no git, in this process and the next',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    await using first = await indexOf(temporaryFolder(), repo);
-    assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
-    await first.close();
-    await using next = await openIndexOf(first.dataDir);
-    assert.deepEqual(await jobWithoutObjects(next, repo), UNCHANGED);
-    assert.equal((await next.search('plum')).files.length, 1);
-  },
-);
+void test('a job without changes calls no git, in this process and the next', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.c': 'int plum;\n' });
+  await using first = await indexOf(temporaryFolder(), repo);
+  assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
+  await first.close();
+  await using next = await openIndexOf(first.dataDir);
+  assert.deepEqual(await jobWithoutObjects(next, repo), UNCHANGED);
+  assert.equal((await next.search('plum')).files.length, 1);
+});
 
 const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
   'a commit': (repo) => git(repo, 'commit', '-q', '--allow-empty', '-m', 'next'),
@@ -73,7 +69,7 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
 };
 
 for (const [name, change] of Object.entries(CHANGES))
-  void test(`git is asked after: ${name}`, TIMEOUT, async () => {
+  void test(`git is called after: ${name}`, TIMEOUT, async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
     await using index = await indexOf(temporaryFolder(), repo);
     await change(repo, index);
@@ -82,7 +78,7 @@ for (const [name, change] of Object.entries(CHANGES))
     assert.deepEqual(await jobWithoutObjects(index, repo), UNCHANGED, 'and then no more');
   });
 
-void test('git is asked when it is forced, or the rules of docs are others', TIMEOUT, async () => {
+void test('git is called for a forced job, or with changed doc rules', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using index = await indexOf(temporaryFolder(), repo);
   assert.deepEqual(await jobWithoutObjects(index, repo, true), FAILED);
@@ -92,20 +88,16 @@ void test('git is asked when it is forced, or the rules of docs are others', TIM
   assert.deepEqual(await jobWithoutObjects(next, repo), FAILED);
 });
 
-void test(
-  'revisions that are wanted and not there are warned of at each start',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'a.c': 'int plum;\n' });
-    await using first = await indexOf(temporaryFolder(), repo, { branches: ['nowhere'] });
-    await first.close();
-    await using next = await openIndexOf(first.dataDir);
-    await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
-    assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
-  },
-);
+void test('missing selected revisions are reported at each start', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.c': 'int plum;\n' });
+  await using first = await indexOf(temporaryFolder(), repo, { branches: ['nowhere'] });
+  await first.close();
+  await using next = await openIndexOf(first.dataDir);
+  await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
+  assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
+});
 
-void test('a work tree is looked at whatever its refs look like', TIMEOUT, async () => {
+void test('a work tree is checked even if its refs are unchanged', TIMEOUT, async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using index = await openIndexOf(temporaryFolder());
   await index.index([repo], undefined, 'worktree');

@@ -37,7 +37,7 @@ const modeOf = (kind: string): SourceKind | undefined =>
   kind === 'commits' ? 'commits' : undefined;
 
 for (const kind of ['folder', 'worktree', 'commits'] as const)
-  void test(`--no-ignore, kept until it is told otherwise: ${kind}`, async () => {
+  void test(`--no-ignore, kept until changed: ${kind}`, async () => {
     const root = sourceOf(kind);
     const dataDir = temporaryFolder();
     const ruled = kind === 'commits' ? ['a.log', 'kept.c'] : ['kept.c'];
@@ -57,7 +57,7 @@ for (const kind of ['folder', 'worktree', 'commits'] as const)
     await reported({ noIgnore: false }, ruled);
   });
 
-void test('--no-ignore of commits: revisions, and changes of .trawlignore alone', async () => {
+void test('--no-ignore of commits: revisions, and only changes of .trawlignore', async () => {
   const root = sourceOf('commits');
   git(root, 'branch', 'dev');
   await using index = await openIndexOf(temporaryFolder());
@@ -103,7 +103,7 @@ for (const kind of ['folder', 'worktree'] as const)
     assert.equal((await plums(index)).length, FILES.length + 2);
   });
 
-void test('nothing but ignored files: a warning that names the rule, also where nothing changed', async () => {
+void test('only ignored files: a warning that names the rule, also without changes', async () => {
   const root = temporaryFolder();
   writeFiles(root, { '.ignore': '*\n', 'a.c': 'plum\n', 'b.c': 'plum\n' });
   await using index = await openIndexOf(temporaryFolder());
@@ -120,7 +120,7 @@ void test('nothing but ignored files: a warning that names the rule, also where 
   assert.deepEqual(result!.warnings, ['nothing is indexed: the folder has no files']);
 });
 
-void test('what lies beside repositories: nothing of theirs, nor of parts of one', async () => {
+void test('files beside repositories: nothing of theirs, nor of partial ones', async () => {
   const root = temporaryFolder();
   writeFiles(root, {
     'a.c': 'plum\n',
@@ -149,7 +149,7 @@ void test('what lies beside repositories: nothing of theirs, nor of parts of one
   assert.deepEqual([...folders.keys()].sort(), ['', 'plain']);
 });
 
-void test('a repo is served while its source is looked at, unless others are to see it from now on', async () => {
+void test('a repo is served while its source is checked, unless its access changes', async () => {
   const root = sourceOf('commits');
   await using index = await openIndexOf(temporaryFolder());
   const reported: RepoChange = {

@@ -9,7 +9,7 @@ import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
 import { daemonOn, newRows, recordOf } from './jobs-of.ts';
 
-void test('a job that fails is tried at the times that the manual gives, and soon after refs moved', async (t) => {
+void test('a failed job is retried at the documented times, and soon after refs moved', async (t) => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const record = { ...recordOf(1), source: { kind: 'commits', path: repo } as const };
   await using daemon = await daemonOn(await newRows());

@@ -248,7 +248,7 @@ class World implements AsyncDisposable {
 }
 
 void test(
-  `what is kept is what it would be anew, seed ${SEED}`,
+  `incremental state equals a fresh one, seed ${SEED}`,
   { timeout: 3_600_000 },
   async () => {
     await using world = new World();

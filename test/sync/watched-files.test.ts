@@ -67,7 +67,7 @@ async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<W
   return { folder, jobs, warnings, compared };
 }
 
-void test('notices are gathered, and told by path', async (t) => {
+void test('notices are batched, and reported by path', async (t) => {
   const { folder, jobs, warnings, compared } = await watched(t);
   await compared;
   await sleep(300);
@@ -83,7 +83,7 @@ void test('notices are gathered, and told by path', async (t) => {
   assert.deepEqual(warnings, []);
 });
 
-void test('a file that is written all the time is indexed now and then', async (t) => {
+void test('a constantly written file is indexed from time to time', async (t) => {
   const { folder, jobs } = await watched(t);
   await sleep(300);
   const startMs = performance.now();
@@ -100,7 +100,7 @@ void test('a file that is written all the time is indexed now and then', async (
   assert.ok(jobs.length >= 2 && jobs.length <= most, `${jobs.length} jobs, of ${most}`);
 });
 
-void test('without watches all files are looked at', async (t) => {
+void test('without watches all files are checked', async (t) => {
   t.mock.method(fs, 'watch', () => {
     throw Object.assign(new Error('ENOSPC: no more watches'), { code: 'ENOSPC' });
   });
@@ -116,7 +116,7 @@ void test('without watches all files are looked at', async (t) => {
   await eventually(() => Promise.resolve(jobs.length > before));
 });
 
-void test('where watches run out, what was told before is not taken for all', async (t) => {
+void test('when watches run out, earlier notices do not count as complete', async (t) => {
   const { watch } = fs;
   t.mock.method(fs, 'watch', (...args: Parameters<typeof watch>) => {
     if (path.basename(String(args[0])) === 'new')
@@ -144,7 +144,7 @@ for (const [what, target, more] of [
   ['a folder that is replaced while rules change', 'd', '.gitignore'],
   ['the folder of the repo', '', 'b.txt'],
 ] as const)
-  void test(`${what} is watched where another one takes its place`, async (t) => {
+  void test(`${what} is watched after it was replaced`, async (t) => {
     const { folder, jobs } = await watched(t);
     mkdirSync(path.join(folder, 'd'));
     await eventually(() => Promise.resolve(jobs.length > 0));
@@ -175,7 +175,7 @@ for (const [what, fileCount, otherCount] of [
     assert.deepEqual(jobs, [undefined, ['0.txt']]);
   });
 
-void test('a watch that ends before a job has looked at its repo ends at once', async () => {
+void test('a watch that ends before its first job ends at once', async () => {
   const fileTracker = new FileTracker();
   const scanned = fileTracker.watch(1);
   fileTracker.unwatch(1);

@@ -47,7 +47,7 @@ async function statusWith(key: string): Promise<number> {
   return (await send(`${served.url}/api/repos`, 'GET', undefined, key)).status;
 }
 
-test('a long address leaves all that can be done in sight, and fits into its dialog and the audit log', async ({
+test('a long address leaves all actions visible, and fits into its dialog and the audit log', async ({
   page,
 }) => {
   await addMember(served.url, 'a.person.with.a.long.address@example.com');
@@ -110,7 +110,7 @@ test('a password is changed', async () => {
   assert.equal(await signInStatus(elsewhere.page, EMAIL, OTHER_PASSWORD), 200);
 });
 
-test('a member becomes an owner and a member again, is suspended and let in again', async (owner) => {
+test('a member becomes an owner and a member again, is suspended and restored', async (owner) => {
   const EMAIL = 'role@example.com';
   const { page } = owner;
   const member = await visitAsNew(EMAIL);
@@ -140,7 +140,7 @@ test('a member becomes an owner and a member again, is suspended and let in agai
   assert.equal(await signInStatus(member.page, EMAIL), 200);
 });
 
-test('who may come in, and who may use keys', async (owner) => {
+test('who may sign in, and who may use keys', async (owner) => {
   const EMAIL = 'keys@example.com';
   const { page } = owner;
   const member = await visitAsNew(EMAIL);
@@ -176,7 +176,7 @@ test('who may come in, and who may use keys', async (owner) => {
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('a person who was invited joins by the link', async (owner) => {
+test('an invited person joins by the link', async (owner) => {
   const EMAIL = 'new@example.com';
   const { page } = owner;
   await page.goto('/settings/members');
@@ -202,7 +202,7 @@ test('a person who was invited joins by the link', async (owner) => {
   assert.deepEqual(joining.complaints, []);
 });
 
-test('a key tells when it was used, counts, and is ended', async () => {
+test('a key shows when it was used, counts, and is revoked', async () => {
   const EMAIL = 'ends@example.com';
   const { page, complaints } = await visitAsNew(EMAIL);
   await page.goto('/settings/apiKeys');
@@ -249,7 +249,7 @@ const GROUND = 'getComputedStyle(document.documentElement).backgroundColor';
 const DARK = 'rgb(16, 20, 25)';
 const LIGHT = 'rgb(255, 255, 255)';
 
-test('a theme is chosen, kept, and the same in all tabs; the system has its own', async ({
+test('a theme is chosen, stored, and the same in all tabs; the system has its own', async ({
   page,
   context,
 }) => {
@@ -288,7 +288,7 @@ async function searchAndLeave(page: Page): Promise<void> {
   await page.getByText('that is all').waitFor();
 }
 
-test('those who use one browser in turn keep what they chose; what they asked goes', async (owner) => {
+test('users of one browser in turn keep their settings; their queries are removed', async (owner) => {
   const EMAIL = 'turn@example.com';
   await addMember(served.url, EMAIL);
   const { page, context } = owner;
@@ -343,7 +343,7 @@ async function copied(page: Page, name: string): Promise<string> {
   return await page.evaluate<string>('navigator.clipboard.readText()');
 }
 
-test('what an agent takes leads to the tools', async ({ page, context }) => {
+test('the address of the tool server leads to the tools', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/settings/mcp');
   await page.getByRole('heading', { name: 'Address' }).waitFor();

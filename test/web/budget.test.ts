@@ -41,7 +41,7 @@ function checkBound(what: string, bytes: number, bound: number): void {
   assert.ok(bytes <= bound * 1000, `${what}: ${bytes} bytes, at most ${bound} KB`);
 }
 
-test('the search page loads no more than its bounds', () => {
+test('the search page loads no more than its budget', () => {
   const main = chunks['main.tsx']!;
   const scripts = [main.file, ...(main.imports ?? []).map((name) => chunks[name]!.file)];
   checkBound('scripts', sum(scripts), BOUNDS.firstScripts);
@@ -55,7 +55,7 @@ test('the search page loads no more than its bounds', () => {
   checkBound('worker', sizeOf(`assets/${worker}`), BOUNDS.worker);
 });
 
-test('parts that come later stay small, and none is in the first load', () => {
+test('lazy parts stay small, and none is in the first load', () => {
   for (const [name, bound] of Object.entries(LATER)) {
     const chunk = chunks[name];
     assert.ok(chunk, `${name} is in another file`);

@@ -296,7 +296,7 @@ function timeless(body: string): string {
 
 for (const who of ['guest', 'token']) {
   void test(
-    `an address in a hidden repository is as one that never was: ${who}`,
+    `an address in a hidden repository looks like a missing one: ${who}`,
     { skip: NO_BROWSER },
     async () => {
       const looker = await openAs(who);
@@ -338,7 +338,7 @@ const ALL_OF_OWNER = '7 matches in 6 files of 2 repositories · that is all';
 const ALL_OF_MEMBER = '2 matches in 2 files of 1 repository · that is all';
 
 void test(
-  'a tab in which a session ended shows the next person nothing of the one before',
+  'a tab whose session ended shows the next person nothing of the previous one',
   { skip: NO_BROWSER },
   async () => {
     const looker = await openAs(OWNER);
@@ -386,7 +386,7 @@ void test(
 );
 
 void test(
-  'a tab shows nothing more of its person where another one signs in beside it, or it was kept away',
+  'a tab shows nothing more of its user when another one signs in elsewhere, or when it was in the background',
   { skip: NO_BROWSER },
   async () => {
     const { page, context } = await openAs(OWNER);
@@ -410,7 +410,7 @@ void test(
   },
 );
 
-void test('its owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
+void test('an owner sees it where others see nothing', { skip: NO_BROWSER }, async () => {
   const looker = await openAs(OWNER);
   for (const [name, { go, others }] of Object.entries(STEPS)) {
     const text = await go(looker.page);

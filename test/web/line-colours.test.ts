@@ -21,7 +21,7 @@ async function check(kind: 'comment' | 'string', rows: readonly Row[]): Promise<
   }
 }
 
-test('lines that begin inside a comment are of that comment, others are not', async () => {
+test('lines that start inside a comment have its colour, others do not', async () => {
   const c = [' * the size of this, or', ' * what is with it', ' */', 'int size(void);'];
   await check('comment', [
     ['C', c, [true, true, true, false]],
@@ -39,7 +39,7 @@ test('lines that begin inside a comment are of that comment, others are not', as
   ]);
 });
 
-test('lines that begin inside a string are of that string; those that begin one, or hold a quote in something else, are not', async () => {
+test('lines that start inside a string have its colour; those that start one, or contain a quote elsewhere, do not', async () => {
   const python = ['    Returns the size, or none.', '', '    """', '    return size(path)'];
   const documented = ['  readonly end: number;', '}', '', '/** Result of `run`, or none. */'];
   await check('string', [
@@ -56,7 +56,7 @@ test('lines that begin inside a string are of that string; those that begin one,
   ]);
 });
 
-test('a piece of a PHP file is code without the tag that begins it', async () => {
+test('part of a PHP file is code without its opening tag', async () => {
   const lines = ['function size($path) {', '  /* none */', '}'];
   const php = await fragmentParserOf('PHP', lines);
   assert.ok(php);

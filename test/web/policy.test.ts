@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
-void test('the policy of a page: only what is ours, a fresh nonce each time', async () => {
+void test('the policy of a page: only own content, a fresh nonce each time', async () => {
   const { url } = await serveIndexed(temporaryFolder(), [makeRepo({ a: 'a' })]);
   const policies = await Promise.all(
     [1, 2].map(async () => (await fetch(`${url}/`)).headers.get('content-security-policy') ?? ''),

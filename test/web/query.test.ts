@@ -24,7 +24,7 @@ function at(marked: string, isRegexEnabled = false) {
   return completableAt(marked.replace('|', ''), marked.indexOf('|'), isRegexEnabled);
 }
 
-test('the word at the caret: what is looked up, of which kinds, beside which filters', () => {
+test('the word at the caret: its prefix, kinds, and the filters beside it', () => {
   const bare = ['repo', 'file', 'sym'];
   for (const [query, lookupText, kinds, filter] of [
     ['|', '', [], undefined],
@@ -58,7 +58,7 @@ function marked({ text, caret }: { readonly text: string; readonly caret: number
   return `${text.slice(0, caret)}|${text.slice(caret)}`;
 }
 
-test('a choice replaces the word, and the caret stands behind it', () => {
+test('a choice replaces the word, with the caret after it', () => {
   for (const [query, texts] of [
     ['plumtree fi|', ['plumtree file:|']],
     ['plumtree -fi|', ['plumtree -file:|']],
@@ -91,7 +91,7 @@ test('a choice replaces the word, and the caret stands behind it', () => {
     assert.deepEqual(suggestedChoices(at(query), kind, [{ value }]).map(marked), [text], query);
 });
 
-test('recent queries that contain what is typed, in their order, up to a number', () => {
+test('recent queries that contain the typed text, in order, up to a number', () => {
   const queries = ['figtree', 'FIG lang:go', 'plum', 'a fig'];
   for (const [text, max, labels] of [
     ['fig', 5, ['figtree', 'FIG lang:go', 'a fig']],
@@ -148,7 +148,7 @@ const FILES = [
   file('src/deep/use.ts', 'TypeScript', 'code'),
 ];
 
-test('facets: what is chosen narrows, and each counts what the others leave', () => {
+test('facets: a choice filters, and each counts what the others leave', () => {
   for (const [address, paths, languages, folders] of [
     ['', [0, 1, 2, 3], 'TypeScript 4,  2, Python 1', 'src/ 3,  2, src/deep/ 2'],
     ['lang=Python', [2], 'TypeScript 4,  2, Python 1', 'src/deep/ 1'],
@@ -172,7 +172,7 @@ test('facets: what is chosen narrows, and each counts what the others leave', ()
   }
 });
 
-test('values of the answer before filtering stay, and are marked', () => {
+test('values of the unfiltered answer stay, and are marked', () => {
   const chosen = chosenOf(new URLSearchParams('lang=Python'));
   const values = valuesOf('lang', FILES.slice(2, 3), { chosen, before: FILES.slice(1, 3) });
   assert.deepEqual(
@@ -184,7 +184,7 @@ test('values of the answer before filtering stay, and are marked', () => {
   );
 });
 
-test('a folder is the same files on the page and in a query', () => {
+test('a folder is the same set of files on the page and in a query', () => {
   const paths = [
     'a.txt',
     'src/a',
@@ -202,7 +202,7 @@ test('a folder is the same files on the page and in a query', () => {
     );
 });
 
-test('filters as a query; the daemon is asked where the answer was not all', () => {
+test('filters as a query; the daemon is asked when the answer was partial', () => {
   const filter = (address: string) => filterOf(chosenOf(new URLSearchParams(address)));
   for (const [address, query] of [
     ['', undefined],
@@ -230,7 +230,7 @@ test('filters as a query; the daemon is asked where the answer was not all', () 
     assert.equal(narrowed(search, chosen, before).filter, isNarrowed ? 'lang:Go' : undefined);
 });
 
-test('a search in the address: defaults are left out, what is no number is the default', () => {
+test('a search in the address: defaults are omitted, invalid numbers are the default', () => {
   for (const [address, again, matches] of [
     ['query=a', 'query=a', 10_000],
     ['query=a+b&matches=5&isRegexEnabled=true', 'query=a+b&matches=5&isRegexEnabled=true', 5],

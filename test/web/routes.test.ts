@@ -11,7 +11,7 @@ import { atLines } from '../../daemon/web/code/line-range.ts';
 import { SEED } from '../seed.ts';
 import { PAGES } from '../../daemon/api/page/page-endpoints.ts';
 
-test('the pages that the daemon serves are those that the client knows', () => {
+test('the pages served by the daemon are those of the client', () => {
   const routes = readFileSync('daemon/web/shell/routes.tsx', 'utf8');
   // What holds newlines too is written as an expression.
   const written = routes.replace(String.raw`/^\/browse\/[^]*$/`, `'/browse/*'`);
@@ -23,7 +23,7 @@ test('the pages that the daemon serves are those that the client knows', () => {
   assert.deepEqual(documented.toSorted(), PAGES.toSorted());
 });
 
-test('an address of a file leads back to its repository, revision and path, whatever their names', () => {
+test('an address of a file maps back to its repository, revision and path, for any names', () => {
   const segment = fc.constantFrom('-', 'a', 'blob', 'tree', '...', 'x@y', '%2D', 'a-', '?#+ ', 'ü');
   const names = fc
     .array(segment, { minLength: 1, maxLength: 4 })
@@ -42,7 +42,7 @@ test('an address of a file leads back to its repository, revision and path, what
   );
 });
 
-test('the path that a symbolic link names, within its repository', () => {
+test('the target of a symbolic link, within its repository', () => {
   for (const [path, text, target] of [
     ['README.md', 'doc/a.md', 'doc/a.md'],
     ['a/b/README.md', '../../README.md', 'README.md'],
@@ -57,7 +57,7 @@ test('the path that a symbolic link names, within its repository', () => {
     assert.equal(linkedPath(path, text), target, `${path} -> ${text}`);
 });
 
-test('the address of a file at its host names the lines as that host does', () => {
+test('the address of a file at its host has the lines in the format of that host', () => {
   const of = (type: string, from: number, to: number): string => atLines('H', type, { from, to });
   assert.deepEqual(
     [

@@ -19,7 +19,7 @@ import { toResultFile } from '../../daemon/web/search/rows.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 
-test('how long ago, in little room', () => {
+test('short relative times', () => {
   const now = Date.parse('2026-11-25T12:00:00Z');
   for (const [date, age] of [
     ['2026-11-25T00:00:00Z', 'today'],
@@ -62,7 +62,7 @@ test('columns are code points, marks are UTF-16 units', () => {
   assert.equal(lines[0].begins, 1);
 });
 
-test('a line says what kind of symbol it defines, where one was looked for', () => {
+test('a line shows the kind of the symbol it defines, where symbols were searched', () => {
   const answer = found('a', 'function plum() {}', 10, 14);
   const [chunk] = answer.chunks;
   assert.ok(chunk !== undefined);
@@ -80,7 +80,7 @@ test('a line says what kind of symbol it defines, where one was looked for', () 
   assert.deepEqual(toResultFile(answer, 0).lines[0]?.kinds, []);
 });
 
-test('a long line is cut around its first match, through no character', () => {
+test('a long line is cut around its first match, between characters', () => {
   const text = `${'😀'.repeat(1000)}plum${'😀'.repeat(1000)}`;
   const [line] = toResultFile(found('a', text, 1001, 1005), 0).lines;
   assert.ok(line?.cut !== undefined);
@@ -93,7 +93,7 @@ test('a long line is cut around its first match, through no character', () => {
   assert.ok(!isSameFile([line], [`x${text}`]));
 });
 
-test('above the water line nothing comes, goes or moves; below it the best are first', () => {
+test('above the water line nothing appears, disappears or moves; below it the best come first', () => {
   const first = addFiles([], [file('b', 2, 0), file('a', 1, 1)], new Set(), 'score');
   const seenKeys = new Set(first.slice(0, 2).map(({ key }) => key));
   const second = addFiles(first, [file('c', 9, 2), file('d', 3, 3)], seenKeys, 'score');
@@ -109,7 +109,7 @@ test('above the water line nothing comes, goes or moves; below it the best are f
   );
 });
 
-test('files that come late and would come before one above the water line are counted', () => {
+test('late files that would precede the water line are counted', () => {
   const files = addFiles([], [file('b', 4, 0), file('a', 2, 1)], new Set(), 'score');
   const seenKeys = new Set(files.map(({ key }) => key));
   assert.equal(countBetter(files, seenKeys, 'score'), 0);
@@ -124,7 +124,7 @@ test('files that come late and would come before one above the water line are co
   assert.equal(countBetter(sortFiles(more, 'score'), seenKeys, 'score'), 0);
 });
 
-test('a file that comes again with more matches takes the place of the cut one', () => {
+test('a file that arrives again with more matches replaces the cut one', () => {
   const cut = file('a', 1, 0);
   const whole = { ...file('a', 1, 1), matchCount: 2 };
   assert.deepEqual(addFiles([cut], [whole], new Set([cut.key]), 'score'), [whole]);
@@ -142,7 +142,7 @@ function lined(numbers: readonly number[], matched: readonly number[]): ResultFi
   return { ...one, lines };
 }
 
-test('what stands around a match that is not shown yet comes with it', () => {
+test('lines around a match that is not shown yet come with it', () => {
   const numbersOf = (numbers: readonly number[], matched: readonly number[]) =>
     rowsOf(lined(numbers, matched), { ...NEW_CARD, matchedMax: 1 }, undefined).map((row) =>
       row.kind === 'gap' ? [row.from, row.to] : row.line.number,
@@ -155,7 +155,7 @@ test('what stands around a match that is not shown yet comes with it', () => {
   assert.deepEqual(numbersOf([1, 2, 3, 9], [2]), [1, 2, 3, [4, 8], 9]);
 });
 
-test('lines between are shown from either side, or all', () => {
+test('lines of a gap are shown from either side, or all', () => {
   const one = { ...toResultFile(found('a', 'plum', 1, 5, 1), 0) };
   const two = toResultFile(found('a', 'plum', 1, 5, 60), 0);
   const both: ResultFile = { ...one, lines: [...one.lines, ...two.lines] };
@@ -178,7 +178,7 @@ test('lines between are shown from either side, or all', () => {
   assert.deepEqual(rowsOf(both, { ...NEW_CARD, isFolded: true }, source), []);
 });
 
-test('cells of a table are text, whatever they hold', () => {
+test('cells of a table are text, for any content', () => {
   for (const [text, cell] of [
     ['=1+1', "'=1+1"],
     ['+1', "'+1"],
@@ -194,7 +194,7 @@ test('cells of a table are text, whatever they hold', () => {
     );
 });
 
-test('characters are counted as a list of them would', () => {
+test('characters are counted as in a list of them', () => {
   for (const text of ['', 'plain', 'a😀b', '😀😀', 'x\uD83D', '\uDE00y', 'é日本'.repeat(9)]) {
     const points = Array.from(text);
     assert.equal(pointCount(text), points.length, text);
@@ -205,13 +205,13 @@ test('characters are counted as a list of them would', () => {
   }
 });
 
-test('a name shows what cannot be seen, one line of it', () => {
+test('a name shows invisible characters, on one line', () => {
   assert.equal(visibleName('a\u202Eb\tc\nd\u200B\u001B'), 'aU+202EbU+0009cU+000AdU+200BU+001B');
   assert.equal(visibleName('שלום é 日本 😀.ts'), 'שלום é 日本 😀.ts');
   assert.equal(visibleLine('\ta\t= b\u202E;\n'), 'a = bU+202E;');
 });
 
-test('a tree that is filtered: closed folders hide what is below them, and are there once', () => {
+test('a filtered tree: closed folders hide their children, and occur once', () => {
   const paths = ['a/b/x.ts', 'a/b/y.ts', 'a/z.ts', 'b/x.ts'];
   const visible = (closed: string[]) =>
     filteredRows(paths, 'X', new Set(closed)).map((row) =>

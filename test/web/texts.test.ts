@@ -31,7 +31,7 @@ test('numbers and times are short', () => {
   for (const [found, text] of numbers) assert.equal(found, text);
 });
 
-test('why an answer is not all, and what to do', () => {
+test('why an answer is partial, and what to do', () => {
   const outcome = (reasons: readonly string[], stats: Outcome['stats'] = {}): Outcome => ({
     isAll: false,
     reasons,
@@ -64,7 +64,7 @@ test('why an answer is not all, and what to do', () => {
   );
 });
 
-test('what a search that failed says, and where', () => {
+test('the error of a failed search, with its position', () => {
   for (const [errorCode, message, retryAfter, text, position] of [
     [
       'FAILED_TO_PARSE_QUERY',
@@ -91,7 +91,7 @@ test('what a search that failed says, and where', () => {
   }
 });
 
-test('an address of a host is a link where it is one of the web', () => {
+test('an address of a host is a link if it is a web address', () => {
   for (const [address, host] of [
     ['https://host.example/a', 'host.example'],
     ['http://127.0.0.1:80/', '127.0.0.1'],
@@ -107,7 +107,7 @@ test('an address of a host is a link where it is one of the web', () => {
     assert.equal(hostOf(address), host, address);
 });
 
-test('signing in leads to addresses of this instance alone', () => {
+test('signing in redirects only to addresses of this instance', () => {
   for (const home of ['https://code.example', 'https://code.example/base'])
     for (const [path, below] of [
       ['/repos', '/repos'],
@@ -172,7 +172,7 @@ test('each editor has its link', () => {
   );
 });
 
-test('what makes no link of an editor makes none', () => {
+test('invalid editor links are refused', () => {
   assert.equal(editorLink({ ...CHOICE, editor: 'none' }, POSITION), undefined);
   assert.equal(editorLink({ ...CHOICE, cloneFolder: ' ' }, POSITION), undefined);
   for (const editorTemplate of [

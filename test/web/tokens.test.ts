@@ -52,7 +52,7 @@ const PAIRS: readonly (readonly [string, readonly string[]])[] = [
   ['text', ['add-word', 'del-word']],
 ];
 
-test('texts can be read on every ground, in both themes', () => {
+test('texts have enough contrast on every background, in both themes', () => {
   assert.equal(CODE.length, 12);
   for (const theme of [0, 1] as const)
     for (const [above, grounds] of PAIRS)
@@ -62,7 +62,7 @@ test('texts can be read on every ground, in both themes', () => {
       }
 });
 
-test('edges of controls and marks can be told from their grounds', () => {
+test('edges of controls and marks have enough contrast', () => {
   for (const theme of [0, 1] as const)
     for (const [above, below] of [
       ['border-strong', 'bg'],
@@ -72,7 +72,7 @@ test('edges of controls and marks can be told from their grounds', () => {
       assert.ok(contrast(above, below, theme) >= 3, `${above} on ${below}, theme ${theme}`);
 });
 
-test('only tokens.css names colours and pixels', () => {
+test('only tokens.css defines colours and pixels', () => {
   const files = filesBelow('daemon/web', '.css', '.tsx').filter(
     (file) => !file.endsWith('tokens.css'),
   );

@@ -24,7 +24,7 @@ async function listed(spec: SourceSpec): Promise<{ paths: string[]; ignored: obj
   };
 }
 
-test('a plain folder: .gitignore counts inside repositories only', async () => {
+test('a plain folder: .gitignore applies inside repositories only', async () => {
   const root = temporaryFolder();
   writeFiles(root, {
     '.gitignore': '/*',
@@ -52,7 +52,7 @@ test('a plain folder: .gitignore counts inside repositories only', async () => {
   });
 });
 
-test('a plain folder: what version control keeps in it is no part of it', async () => {
+test('a plain folder: files of version control are excluded', async () => {
   const root = temporaryFolder();
   writeFiles(root, {
     '.svn/pristine/aa/aa.svn-base': '',
@@ -71,7 +71,7 @@ test('a plain folder: what version control keeps in it is no part of it', async 
   for (const path of kept) assert.equal(isIgnoredInFolder(root, { path }), false, path);
 });
 
-test('a plain folder within a repository: the rules above count, unless they ignore the folder', async () => {
+test('a plain folder within a repository: parent rules apply, unless they ignore the folder', async () => {
   const root = temporaryFolder();
   git(root, 'init', '-q');
   writeFiles(root, {
@@ -145,7 +145,7 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
   );
 });
 
-test('a work tree: what git ignores by rule, and .trawlignore at its root', async () => {
+test('a work tree: the ignore rules of git, and .trawlignore at its root', async () => {
   const repo = makeRepo({ 'a.c': '', 'gen/x.c': '', 'gen/y.c': '', 'sub/z.c': '' });
   writeFiles(repo, {
     '.gitignore': '*.o\nbuild/\n',
@@ -202,7 +202,7 @@ const WORDS = String.raw`a b * ** ? [ab] [!a] [a-c] [[:alpha:]] []a] / / . **/ /
 const FRAGMENTS = [...WORDS.trimEnd().split(' '), ' ', '\\ '];
 const NAMES = ['a', 'b', 'ab', 'abc', 'aab', '#', '!a', ' ', 'a ', '*', '[a]', '-', '.', 'A', '\\'];
 
-test('a file of rules says what git makes of it', { timeout: 120_000 }, async () => {
+test('an ignore file is read as git reads it', { timeout: 120_000 }, async () => {
   const root = temporaryFolder();
   git(root, 'init', '-q');
   const names = NAMES.filter((name) => name !== '.');
@@ -235,7 +235,7 @@ test('a file of rules says what git makes of it', { timeout: 120_000 }, async ()
   );
 });
 
-test('a pattern that is made to keep us busy does not', () => {
+test('a pattern made to be slow is not', () => {
   const folders = `${'a/'.repeat(1_000)}c`;
   const rules = IgnoreRules.none()
     .with('.trawlignore', '', `x/\n${'**/a/'.repeat(200)}b\n${'*a'.repeat(100)}b\n`)
@@ -246,7 +246,7 @@ test('a pattern that is made to keep us busy does not', () => {
   assert.notEqual(rules.ruleFor(`${'a/'.repeat(1_000)}b`), undefined);
 });
 
-test('a file of rules that is too large counts for nothing, and is told of', async () => {
+test('an oversized ignore file is skipped, and reported', async () => {
   const text = `*.c\n${'#'.repeat(1 << 20)}`;
   const repo = makeRepo({ 'a.c': '', '.trawlignore': text });
   const commit = git(repo, 'rev-parse', 'HEAD');

@@ -95,7 +95,7 @@ for (const kind of ['worktree', 'folder'] as const)
     assert.equal(failures.length, 2);
   });
 
-void test('it is no source itself, nor is what lies in it, through a link either', async () => {
+void test('it is not a source, nor is anything in it, also through a link', async () => {
   const { path: root } = await makeSource('folder');
   const link = path.join(temporaryFolder(), 'elsewhere');
   symlinkSync(path.join(root, 'state'), link);
@@ -116,7 +116,7 @@ void test('it is no source itself, nor is what lies in it, through a link either
   );
 });
 
-void test('threads that are started later know it', async () => {
+void test('threads started later know it', async () => {
   const { path: root } = await makeSource('folder');
   const code = `
     import { parentPort } from 'node:worker_threads';
@@ -132,7 +132,7 @@ void test('threads that are started later know it', async () => {
 });
 
 // The last one: what it claims stays claimed.
-void test('where it cannot be listed, nothing that may be one of its files is read', async () => {
+void test('where it cannot be listed, no possible file of it is read', async () => {
   const root = temporaryFolder();
   writeFiles(root, { 'a.txt': 'plum\n', claimed: '' });
   linkSync(path.join(root, 'a.txt'), path.join(root, 'b.txt'));

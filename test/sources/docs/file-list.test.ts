@@ -32,7 +32,7 @@ for (const [name, idSize] of [
   ['SHA-1', 20],
   ['SHA-256', 32],
 ] as const)
-  test(`files come out as they went in, with ids of ${name}`, () => {
+  test(`files round-trip, with ids of ${name}`, () => {
     const random = seededRandom(idSize);
     for (const count of [0, 1, 17, 4095, 4096, 4097, 9000]) {
       const files = Array.from({ length: count }, () => randomFile(random, idSize));

@@ -35,7 +35,7 @@ function blobId(bytes: Uint8Array): string {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-test('files on disk have the ids that git gives them, by either hash', async () => {
+test('files on disk have the ids of git, with either hash', async () => {
   const contents = { 'a.txt': 'alpha\n', empty: '', 'dir/raw': Buffer.from('\xff\xfe', 'latin1') };
   for (const format of ['sha1', 'sha256'] as const) {
     const repo = makeRepo(contents, format);
@@ -176,7 +176,7 @@ test('fingerprints follow the files', async (t) => {
   }
 });
 
-test('files that may change without a sign have a fingerprint that nothing else has', async (t) => {
+test('files that may change unnoticed have a unique fingerprint', async (t) => {
   const repo = makeRepo(FILES);
   // They do not settle while this takes long.
   const now = Date.now.bind(Date);
@@ -193,7 +193,7 @@ test('files that may change without a sign have a fingerprint that nothing else 
   assert.equal(await source.fingerprint(), await source.fingerprint());
 });
 
-test('submodules, nested repositories, pipes and deleted files are no docs', async () => {
+test('submodules, nested repositories, pipes and deleted files are not docs', async () => {
   const inner = makeRepo({ a: 'a' });
   const repo = makeRepo({ kept: '', gone: '', 'old/x': '' });
   git(repo, 'submodule', '--quiet', 'add', inner, 'mod');
@@ -268,7 +268,7 @@ test('files that change between listing and reading', async () => {
   );
 });
 
-test('what cannot be read is reported, and the root must be readable', async () => {
+test('unreadable files are reported, and the root must be readable', async () => {
   const folder = temporaryFolder();
   await assert.rejects(
     openSource({ kind: 'folder', path: path.join(folder, 'no') }).list(),
@@ -327,7 +327,7 @@ test('ignore rules agree with git', async () => {
   );
 });
 
-test('a path that is too long for the system is left out with its reason', async () => {
+test('a path too long for the system is excluded with its reason', async () => {
   const root = temporaryFolder();
   // Made from within: no call takes the whole path.
   const script = 'for i in $(seq 20); do mkdir "$1" && cd "$1" || exit 1; done; echo x > end';

@@ -25,7 +25,7 @@ async function readTexts({ spec, files }: Work): Promise<string[]> {
 }
 
 if (isMainThread) {
-  test('a worker reads what the main thread listed', async () => {
+  test('a worker reads files listed by the main thread', async () => {
     const repo = makeRepo({ a: 'alpha', b: 'beta' });
     writeFileSync(Buffer.concat([Buffer.from(`${repo}/c`), Buffer.of(0xff)]), 'raw');
     const commit = commitAll(repo);

@@ -136,7 +136,7 @@ test('refused: a bare repository with alternates elsewhere', async () => {
   await assertRefused({ source });
 });
 
-test('what the operator allows, and below it', async () => {
+test('paths allowed by the operator, and below', async () => {
   const { secret } = makeWorld();
   const source = path.join(temporaryFolder(), 'fork');
   git(secret, 'clone', '-q', '--shared', secret, source);
@@ -147,7 +147,7 @@ test('what the operator allows, and below it', async () => {
   assert.equal((await probeSource(source)).commit, git(secret, 'rev-parse', 'HEAD'));
 });
 
-test('a linked work tree that its repository knows, and a copy of it that it does not', async () => {
+test('a linked work tree registered in its repository, and an unregistered copy', async () => {
   const { source } = makeWorld();
   const linked = path.join(temporaryFolder(), 'linked');
   git(source, 'worktree', 'add', '-q', '--detach', linked);
@@ -185,7 +185,7 @@ const PIPES =
   `.git .git/HEAD .git/config .git/index .git/packed-refs .git/info/exclude .git/info/attributes .git/included
   .git/objects/info/alternates .git/objects/12/3456 .git/refs/heads/pipe`.split(/\s+/);
 
-test('a pipe where git wants a file is refused, without waiting for it', async () => {
+test('a pipe in place of a git file is refused, without waiting for it', async () => {
   for (const name of [...PIPES, '.git/included twice']) {
     const source = makeRepo({ 'a.txt': 'plain' });
     const pipe = path.join(source, name);
@@ -204,7 +204,7 @@ test('a pipe where git wants a file is refused, without waiting for it', async (
   }
 });
 
-void test('folders of objects that git packs away meanwhile are no fault', async () => {
+void test('object folders packed by git meanwhile are not an error', async () => {
   const repo = makeRepo({ 'a.txt': 'x\n' });
   for (let i = 0; i < 40; i++) git(repo, 'commit', '-q', '--allow-empty', '-m', String(i));
   // Each look begins while folders go.

@@ -34,7 +34,7 @@ test('output and input pass unchanged', async () => {
   );
 });
 
-test('a last argument may be any bytes but NUL', async () => {
+test('a last argument may have any bytes but NUL', async () => {
   const repo = makeRepo({ 'a.txt': 'a' });
   const bytes = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1));
   const show = ['-c', 'alias.show-it=!printf "%s|%s"', 'show-it', 'first'];
@@ -44,7 +44,7 @@ test('a last argument may be any bytes but NUL', async () => {
   }
 });
 
-test('an exit code becomes a GitError with what git says of it', async () => {
+test('an exit code becomes a GitError with the message of git', async () => {
   const repo = makeRepo({});
   const error = await gitErrorOf(runGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }));
   assert.equal(error.failure, 'exit');
@@ -55,7 +55,7 @@ test('an exit code becomes a GitError with what git says of it', async () => {
   assert.equal(await tryGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }), undefined);
 });
 
-test('what git says last is told, whatever stands before it', async () => {
+test('the last message of git is reported, whatever precedes it', async () => {
   const repo = makeRepo({});
   const detailOf = async (...lines: string[]): Promise<string> => {
     const echo = lines.map((line) => `echo '${line}' >&2;`).join(' ');
@@ -78,7 +78,7 @@ test('what git says last is told, whatever stands before it', async () => {
   assert.equal(error.detail, 'end');
 });
 
-test('credentials in addresses do not reach the message', async () => {
+test('credentials in addresses are not in the message', async () => {
   const repo = makeRepo({});
   const url = 'https://user:s3cret@localhost:1/x.git';
   const error = await gitErrorOf(
@@ -108,7 +108,7 @@ test('variables of the daemon, GIT_* ones and others, do not reach git', async (
   }
 });
 
-test('hooks and the file system monitor of a repository are not run', async () => {
+test('hooks and the file system monitor of a repository do not run', async () => {
   const repo = makeRepo({ 'a.txt': 'a' });
   const mark = path.join(temporaryFolder(), 'ran');
   writeFiles(repo, { '.git/evil': `#!/bin/sh\ntouch ${mark}\n` });
@@ -151,7 +151,7 @@ test('time limit, abort and output cap end git', async () => {
   assert.equal(fits.length, 100_000);
 });
 
-test('git that writes without end is ended at the limit, which the error names', async () => {
+test('endless output of git is ended at the limit, named in the error', async () => {
   const repo = makeRepo({ 'a.txt': 'a' });
   const gush = ['-c', 'alias.gush=!yes', 'gush'];
   const error = await gitErrorOf(runGit(gush, { repoPath: repo }));
@@ -180,7 +180,7 @@ test('git that writes without end is ended at the limit, which the error names',
   }
 });
 
-test('helpers of git are killed with it', async () => {
+test('child processes of git are killed with it', async () => {
   const repo = makeRepo({});
   const running = startGit(['-c', 'alias.nap=!echo $$; sleep 60', 'nap'], { repoPath: repo });
   const pid = await new Promise<number>((resolve) => {
@@ -202,7 +202,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('a missing folder is named as such', async () => {
+test('a missing folder is named', async () => {
   const error = await gitErrorOf(runGit(['status'], { repoPath: '/nonexistent/repo' }));
   assert.equal(error.failure, 'not_started');
   assert.match(error.message, /folder is gone/);
@@ -210,7 +210,7 @@ test('a missing folder is named as such', async () => {
 
 // No other program that the parent has started holds the other ends of their pipes.
 test(
-  'those that wait for questions end with a killed parent',
+  'waiting git processes end with a killed parent',
   {
     skip: process.platform !== 'linux',
   },

@@ -44,7 +44,7 @@ test('paths of folders', () => {
     assert.throws(() => folderPathOf(path), PathError, path);
 });
 
-test('names, steps back from them, and what can only be a ref', () => {
+test('names, parents, and texts that can only be refs', () => {
   for (const name of ['main', 'HEAD', 'refs/heads/a', 'v1.0', '0a1b2c3', 'ünï', 'a@b'])
     assert.deepEqual([isPlainName(name), isNearName(name)], [true, true], name);
   for (const name of ['main~3', 'HEAD^', 'v1~999^2~'])
@@ -57,7 +57,7 @@ test('names, steps back from them, and what can only be a ref', () => {
     assert.equal(isRefName(name), false, name);
 });
 
-test('ids that are too short', () => {
+test('abbreviated ids that are too short', () => {
   const ids = ['0a1b', 'ABCDEF', '0a1b2~3', 'abcd^'].map(shortIdOf);
   assert.deepEqual(ids, ['0a1b', 'ABCDEF', '0a1b2', 'abcd']);
   for (const text of ['0a1', '0a1b2c3', 'main', 'abcdx', 'x0a1b'])

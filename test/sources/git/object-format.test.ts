@@ -9,7 +9,7 @@ import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const VERSION = '[core]\nrepositoryformatversion = 1\n';
 
-test('the hash is what git says, however it is written', () => {
+test('the hash algorithm is that of git, in any spelling', () => {
   const repo = makeRepo({ 'a.txt': 'a' });
   const texts = [
     '',
@@ -31,7 +31,7 @@ test('the hash is what git says, however it is written', () => {
   assert.equal(parsed.filter((format) => format === 'sha256').length, 3);
 });
 
-test('a folder without git has that of git without a setting', () => {
+test('a folder without git has the default algorithm of git', () => {
   const folder = temporaryFolder();
   assert.equal(objectFormatOf(folder), 'sha1');
   writeFiles(folder, { '.git/readme': 'none' });

@@ -35,7 +35,7 @@ function gate(): { readonly opened: Promise<void>; open: () => void } {
 }
 
 for (const knowsCommands of [true, false]) {
-  test(`questions and answers, ${knowsCommands ? 'one process' : 'a process for each kind'}`, async () => {
+  test(`requests and answers, ${knowsCommands ? 'one process' : 'a process for each kind'}`, async () => {
     const process = await ObjectProcess.start(repo, knowsCommands);
     const requested = [
       process.info('HEAD^{commit}'),
@@ -63,14 +63,14 @@ for (const knowsCommands of [true, false]) {
   });
 }
 
-test('what would be two questions, or no id, is refused', async () => {
+test('a request with two lines, or without id, is refused', async () => {
   const process = await ObjectProcess.start(repo);
   assert.throws(() => process.info('HEAD\ncontents HEAD'), TypeError);
   assert.throws(() => process.contents('HEAD'), TypeError);
   await process.close();
 });
 
-test('a process is used again; idle ones end', async () => {
+test('a process is reused; idle ones end', async () => {
   const pool = openPool({ idleMs: 50 });
   const used = new Set<ObjectProcess>();
   for (let i = 0; i < 5; i++) {
@@ -86,7 +86,7 @@ test('a process is used again; idle ones end', async () => {
   assert.equal(process?.isReady, false);
 });
 
-test('old processes are not lent any more', async () => {
+test('old processes are not reused', async () => {
   const pool = openPool({ lifeMs: 0 });
   const used = new Set<ObjectProcess>();
   for (let i = 0; i < 2; i++) await pool.use(repo, signal, async (process) => used.add(process));
@@ -94,7 +94,7 @@ test('old processes are not lent any more', async () => {
   assert.equal(pool.counts.processes, 0);
 });
 
-test('so many a repository, so many in all, so many wait', async () => {
+test('limits for each repository, in total, and for waiting requests', async () => {
   const pool = openPool({ perRepoMax: 2, processMax: 3, waitingMax: 2 });
   const first = gate();
   const order: string[] = [];
@@ -120,7 +120,7 @@ test('so many a repository, so many in all, so many wait', async () => {
   assert.equal(pool.counts.waiting, 0);
 });
 
-test('an idle process makes room for another repository', async () => {
+test('an idle process is ended for another repository', async () => {
   const pool = openPool({ perRepoMax: 2, processMax: 1 });
   const gone: ObjectProcess[] = [];
   await pool.use(repo, signal, async (process) => void gone.push(process));
@@ -131,7 +131,7 @@ test('an idle process makes room for another repository', async () => {
   assert.equal(gone[0]?.isReady, false);
 });
 
-test('whoever leaves in the midst of an answer takes the process with them', async () => {
+test('a client that leaves during an answer ends the process', async () => {
   const pool = openPool({ perRepoMax: 1 });
   const abort = new AbortController();
   const big = idOf('HEAD:big');
@@ -149,7 +149,7 @@ test('whoever leaves in the midst of an answer takes the process with them', asy
   assert.equal(size, BIG_SIZE);
 });
 
-test('a process that dies fails what it owes and is replaced', async () => {
+test('a dying process fails its pending requests and is replaced', async () => {
   const pool = openPool({ perRepoMax: 1 });
   const dying = pool.use(repo, signal, async (process) => {
     const answer = process.contents(idOf('HEAD:big'));
@@ -161,7 +161,7 @@ test('a process that dies fails what it owes and is replaced', async () => {
   assert.equal(await pool.use(repo, signal, async (process) => process.isReady), true);
 });
 
-test('what fails gives the process back', async () => {
+test('a failing request returns the process', async () => {
   const pool = openPool({ perRepoMax: 1 });
   const failing = pool.use(repo, signal, () => Promise.reject(new Error('broken')));
   await assert.rejects(failing, /broken/);
@@ -170,7 +170,7 @@ test('what fails gives the process back', async () => {
   assert.deepEqual(pool.counts, { processes: 0, idle: 0, waiting: 0 });
 });
 
-test('a repository that is not there', async () => {
+test('a missing repository', async () => {
   const pool = openPool();
   const pending = pool.use(`${repo}/nosuch`, signal, (process) => process.info('HEAD'));
   await assert.rejects(pending, GitError);

@@ -27,7 +27,7 @@ async function textOf(repo: string, oid: string): Promise<string> {
   return (await readBlob(repo, oid, 1000, signal)).toString();
 }
 
-test('trees and blobs, and what is none', async () => {
+test('trees and blobs, and other objects', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n', 'dir/b.txt': 'pear\n', big: 'x'.repeat(1001) });
   const root = await rootTreeOf(repo, idOf(repo, 'HEAD'), signal);
   assert.equal(root, idOf(repo, 'HEAD^{tree}'));
@@ -54,7 +54,7 @@ test('trees and blobs, and what is none', async () => {
   );
 });
 
-test('the limit holds for what is kept too; objects of another repository are not given', async () => {
+test('the limit applies to cached objects too; objects of another repository are not returned', async () => {
   const repo = makeRepo({ a: 'secret' });
   const other = makeRepo({ b: 'b' });
   const id = idOf(repo, 'HEAD:a');
@@ -71,7 +71,7 @@ test('an aborted read fails with the reason', async () => {
   await assert.rejects(reading, /left/);
 });
 
-test('packed, collected, and new under a running process', async () => {
+test('packed, collected and new objects under a running process', async () => {
   const repo = makeRepo({ a: 'one' });
   await findObject(repo, 'HEAD', signal);
   writeFiles(repo, { a: 'two', b: 'b' });
@@ -113,7 +113,7 @@ test('damaged and missing objects are errors, and others can still be read', asy
   assert.equal(await textOf(repo, c), 'c');
 });
 
-test('a pack that is cut off', async () => {
+test('a truncated pack', async () => {
   const repo = makeRepo({ a: randomBytes(5000) });
   const id = idOf(repo, 'HEAD:a');
   git(repo, 'gc', '-q');

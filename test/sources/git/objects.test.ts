@@ -48,7 +48,7 @@ async function readAll(repo: string, ids: readonly string[]): Promise<(Buffer | 
   }
 }
 
-test('a tree with hard names, a link, a submodule and a path that is not UTF-8', async () => {
+test('a tree with difficult names, a link, a submodule and a path that is not UTF-8', async () => {
   const inner = makeRepo({ a: 'a' });
   const repo = makeRepo(Object.fromEntries(HARD_NAMES.map((name) => [name, name])));
   git(repo, 'submodule', '--quiet', 'add', inner, 'mod');
@@ -84,7 +84,7 @@ test('a tree with hard names, a link, a submodule and a path that is not UTF-8',
   );
 });
 
-test('a work tree lists tracked and untracked, not ignored, each once', async () => {
+test('a work tree lists tracked and untracked files, not ignored ones, each once', async () => {
   const repo = makeRepo({
     '.gitignore': 'out/\n*.log\n',
     'kept.log': 'tracked',
@@ -111,7 +111,7 @@ test('an unmerged path is listed once', async () => {
   assert.deepEqual(await listWorktree(repo), [{ path: 'a' }]);
 });
 
-test('names stand for objects', async () => {
+test('names of objects', async () => {
   const repo = makeRepo({ 'dir/new\nline': 'x', 'dir/sp ace': 'yy' });
   git(repo, 'tag', '-a', '-m', 't', 'v1');
   const names = [
@@ -181,7 +181,7 @@ test('random blobs come back byte for byte', async () => {
   await reader.close();
 });
 
-test('the stream may be cut anywhere', () => {
+test('the stream may have any chunks', () => {
   const objects = [
     Buffer.from('abc'),
     undefined,
@@ -223,7 +223,7 @@ test('the stream may be cut anywhere', () => {
     );
 });
 
-test('lines without content, and what git does not write', () => {
+test('lines without content, and objects that git does not write', () => {
   const id = '1'.repeat(40);
   const lines = [`${id} commit 12`, 'no such thing missing', `${id} ambiguous`];
   assert.deepEqual(lines.map(parseObjectLine), [
@@ -235,14 +235,14 @@ test('lines without content, and what git does not write', () => {
     assert.throws(() => parseObjectLine(line), /bad line/, line);
 });
 
-test('missing objects and trees give undefined; the reader goes on', async () => {
+test('missing objects and trees give undefined; the reader continues', async () => {
   const repo = makeRepo({ 'd/a': 'a' });
   const tree = git(repo, 'rev-parse', 'HEAD^{tree}');
   const found = await readAll(repo, ['1'.repeat(40), tree, blobId(Buffer.from('a'))]);
   assert.deepEqual(found, [undefined, undefined, Buffer.from('a')]);
 });
 
-test('concurrent reads do not mix', async () => {
+test('concurrent reads are separate', async () => {
   const repo = makeRepo({ a: 'a'.repeat(70_000), b: 'b' });
   const a = blobId(Buffer.from('a'.repeat(70_000)));
   const b = blobId(Buffer.from('b'));

@@ -68,7 +68,7 @@ test('detached HEAD', async () => {
   assert.equal(probed.commit, commit);
 });
 
-test('HEAD is none of the hundred newest branches', async () => {
+test('HEAD is not among the hundred newest branches', async () => {
   const repo = makeRepo({ a: 'a' });
   const commit = git(repo, 'rev-parse', 'HEAD');
   // Source: git-for-each-ref(1): those of one date go by name.
@@ -118,7 +118,7 @@ test('a submodule is a work tree of its own', async () => {
   assert.equal(probed.commit, git(inner, 'rev-parse', 'HEAD'));
 });
 
-test('what is no source is named with its reason', async () => {
+test('invalid sources are named with the reason', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { file: 'x' });
   mkdirSync(path.join(folder, 'broken/.git'), { recursive: true });
@@ -143,7 +143,7 @@ test('what is no source is named with its reason', async () => {
   rmSync(path.join(folder, 'dangling'));
 });
 
-test('a part of a bare repository is no folder', async () => {
+test('part of a bare repository is not a folder', async () => {
   const repo = makeRepo({ a: 'a' });
   const folder = temporaryFolder();
   const make = (name: string, ...parts: readonly string[]): string => {
@@ -173,7 +173,7 @@ test('a part of a bare repository is no folder', async () => {
   await assert.rejects(probeSource(repo, 'folder'), /not a plain folder/);
 });
 
-test('names from addresses', () => {
+test('names derived from addresses', () => {
   const cases: [string, string | undefined][] = [
     ['https://github.com/owner/name.git', 'github.com/owner/name'],
     ['https://user:token@GitHub.com/owner/name', 'github.com/owner/name'],

@@ -35,7 +35,7 @@ function makeHistory(): { repo: string; lost: string } {
   return { repo, lost };
 }
 
-test('a commit that no ref reaches is none, however it is named', async () => {
+test('a commit without a ref does not exist, under any name', async () => {
   const { repo, lost } = makeHistory();
   git(repo, 'submodule', '--quiet', 'add', makeRepo({ x: '' }), 'sub');
   git(repo, 'update-index', '--cacheinfo', `160000,${lost},sub`);
@@ -59,7 +59,7 @@ test('a commit that no ref reaches is none, however it is named', async () => {
   assert.equal(await resolveRef(recordOf(repo), `${lost}~1`, signal), idOf(repo, 'main~10'));
 });
 
-test('what refs of any kind and a detached HEAD reach', async () => {
+test('commits reachable from refs of any kind and a detached HEAD', async () => {
   const { repo, lost } = makeHistory();
   assert.equal(
     await resolveRef(recordOf(repo), idOf(repo, 'main~7'), signal),
@@ -79,7 +79,7 @@ test('what refs of any kind and a detached HEAD reach', async () => {
   assert.equal(await resolveRef(recordOf(repo), lost, signal), lost);
 });
 
-test('a ref that goes takes with it what it alone reached, what is kept as well', async () => {
+test('a deleted ref removes what only it reached, cached results too', async () => {
   const { repo, lost } = makeHistory();
   const options = { signal, freshMs: 0 };
   const old = idOf(repo, 'main~5');
@@ -98,7 +98,7 @@ test('a ref that goes takes with it what it alone reached, what is kept as well'
   assert.equal(await isReached(repo, lost, options), false);
 });
 
-test('what a walk has met is known as long as no ref goes back', async () => {
+test('visited commits stay reachable while no ref is removed', async () => {
   const { repo, lost } = makeHistory();
   const options = { signal, freshMs: 0 };
   assert.equal(await isReached(repo, idOf(repo, 'main'), options), true);
@@ -127,7 +127,7 @@ test('a repository without refs serves nothing, one with a broken ref still does
   await assert.rejects(resolveRef(recordOf(repo), lost, signal), RefError);
 });
 
-test('what a walk meets whose start is given up meanwhile is not known', async () => {
+test('commits visited by an aborted walk do not count', async () => {
   const { repo, lost } = makeHistory();
   const options = { signal, freshMs: 0 };
   git(repo, 'branch', 'doomed', lost);
@@ -143,7 +143,7 @@ test('what a walk meets whose start is given up meanwhile is not known', async (
   assert.equal(await isReached(repo, lost, options), false);
 });
 
-test('tags of anything, many tips, and tips that are not there', async () => {
+test('tags of any object, many tips, and missing tips', async () => {
   const { repo, lost } = makeHistory();
   git(repo, 'tag', 'blob', idOf(repo, 'main:a.txt'));
   git(repo, 'tag', 'tree', idOf(repo, 'main^{tree}'));
@@ -155,7 +155,7 @@ test('tags of anything, many tips, and tips that are not there', async () => {
   }
 });
 
-test('beside a broken ref, what goes is seen to go', async () => {
+test('a removed ref is noticed beside a broken ref', async () => {
   const { repo, lost } = makeHistory();
   writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
   git(repo, 'branch', 'doomed', lost);

@@ -8,7 +8,7 @@ import { RefPoller } from '../../../daemon/sources/git/ref-poller.ts';
 import { eventually } from '../../e2e/daemon.ts';
 import { git, makeRepo, temporaryFolder } from './fixture.ts';
 
-test('a look tells that a ref has moved, and of no repository the same', async () => {
+test('a poll reports moved refs, and nothing for the same ones', async () => {
   const probes = new RefPoller();
   const repo = makeRepo({ a: 'a' });
   const first = await probes.poll([repo, '/nonexistent']);
@@ -20,7 +20,7 @@ test('a look tells that a ref has moved, and of no repository the same', async (
   probes.close();
 });
 
-test('one that does not answer is passed over until it does', async () => {
+test('an unresponsive repository is skipped until it responds', async () => {
   const thread = new URL('./slow-poll-thread.js', import.meta.url);
   const probes = new RefPoller({ deadlineMs: 100, thread });
   const slow = path.join(temporaryFolder(), 'slow');

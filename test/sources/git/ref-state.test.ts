@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { refStateOf } from '../../../daemon/sources/git/ref-state.ts';
 import { git, makeRepo } from './fixture.ts';
 
-test('a ref that moves is seen also behind more loose refs than are looked at', () => {
+test('a moved ref is noticed also beyond the limit of loose refs', () => {
   const repo = makeRepo({ a: 'a' });
   const commit = git(repo, 'rev-parse', 'HEAD');
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
@@ -25,7 +25,7 @@ test('a ref that moves is seen also behind more loose refs than are looked at', 
   }
 });
 
-test('behind more folders than are looked at git is asked each minute', (t) => {
+test('beyond the limit of folders git is called every minute', (t) => {
   const repo = makeRepo({ a: 'a' });
   git(repo, 'update-ref', 'refs/tags/v1', 'HEAD');
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
@@ -40,7 +40,7 @@ test('behind more folders than are looked at git is asked each minute', (t) => {
   assert.notEqual(refStateOf(repo), state);
 });
 
-test('a branch that came and went is seen: whoever looked in between has found it', () => {
+test('a temporary branch is noticed by any poll in between', () => {
   const repo = makeRepo({ a: 'a' });
   const state = refStateOf(repo);
   git(repo, 'update-ref', 'refs/heads/short', 'HEAD');
@@ -48,7 +48,7 @@ test('a branch that came and went is seen: whoever looked in between has found i
   assert.notEqual(refStateOf(repo), state);
 });
 
-test('what a branch names that names another ref is seen', () => {
+test('a change of the ref behind a symbolic ref is noticed', () => {
   const repo = makeRepo({ a: 'a' });
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
   git(repo, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
@@ -60,7 +60,7 @@ test('what a branch names that names another ref is seen', () => {
   assert.notEqual(refStateOf(repo), state);
 });
 
-test('a ref that is no text hides no other', () => {
+test('an invalid ref hides no other', () => {
   const repo = makeRepo({ a: 'a' });
   writeFileSync(path.join(repo, '.git/refs/heads/broken'), Buffer.of(0, 255));
   const state = refStateOf(repo);

@@ -60,7 +60,7 @@ test('whatever git can resolve', async () => {
   assert.equal(await resolve(repo), head);
 });
 
-test('what names no commit', async () => {
+test('names without a commit', async () => {
   const repo = makeHistory();
   const blob = idOf(repo, 'HEAD:a');
   const words =
@@ -79,7 +79,7 @@ test('what names no commit', async () => {
   for (const ref of refs) await assert.rejects(resolve(repo, ref), RefError, ref);
 });
 
-test('a ref that moves, is packed, or goes is seen at once', async () => {
+test('a moved, packed or removed ref is noticed at once', async () => {
   const repo = makeRepo({ a: 'one' });
   const first = await resolve(repo, 'main');
   const second = commitAll(repo);
@@ -119,7 +119,7 @@ test('forty digits in a repository with SHA-256 ids', async () => {
   await assert.rejects(resolve(repo, 'f'.repeat(40)), RefError);
 });
 
-test('a repository that is gone, and one that comes back', async () => {
+test('a repository that disappears and returns', async () => {
   for (const kind of ['commits', 'worktree'] as const) {
     const repo = makeRepo({ a: 'a' });
     const head = await resolve(repo, 'main', kind);
@@ -133,7 +133,7 @@ test('a repository that is gone, and one that comes back', async () => {
   }
 });
 
-test('a damaged repository is a fault, not a bad ref', async () => {
+test('a damaged repository is an internal error, not a bad ref', async () => {
   const repo = makeRepo({ a: 'a' });
   const head = commitAll(repo);
   const objectFile = path.join(repo, '.git/objects', head.slice(0, 2), head.slice(2));
@@ -146,7 +146,7 @@ test('a damaged repository is a fault, not a bad ref', async () => {
   await assert.rejects(resolve(repo, 'broken'));
 });
 
-test('who has left is not answered', async () => {
+test('a disconnected client gets no answer', async () => {
   const repo = makeRepo({ a: 'a' });
   for (const ref of ['main', 'main~0']) {
     const abort = new AbortController();

@@ -323,7 +323,7 @@ for (const format of ['sha1', 'sha256'] as const) {
       await assert.rejects(world.diff(`${commits[1]!}^2`, commits[1]!), RefError);
     });
 
-    test(`${format}, ${variant}: names whose bytes are no UTF-8, or odd`, async () => {
+    test(`${format}, ${variant}: names that are unusual, or not UTF-8`, async () => {
       const world = await open();
       const odd = 'caf\u00E9 "q"\n.txt';
       const first = commits[0]!;
@@ -357,7 +357,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   }
 }
 
-test('where the history of a shallow clone ends, that is not a name of the commit', async () => {
+test('the end of a shallow history is not a name of the commit', async () => {
   const { path: full } = makeHistory(commitsFor('sha1'));
   const shallow = path.join(temporaryFolder(), 'shallow');
   execFileSync('git', ['clone', '-q', '--depth', '1', `file://${full}`, shallow]);
@@ -370,7 +370,7 @@ test('where the history of a shallow clone ends, that is not a name of the commi
   assert.equal(await names(), 'HEAD -> main, origin/main, origin/HEAD, grafted');
 });
 
-test('authors with as many commits are in the order of their names', async () => {
+test('authors with equal counts are ordered by name', async () => {
   const names = ['A', 'A !x', 'A b', 'B'];
   const repo = makeHistory(
     names.toReversed().map((name, index) => ({ author: `${name} <${index}@example.com>` })),
@@ -383,7 +383,7 @@ test('authors with as many commits are in the order of their names', async () =>
   );
 });
 
-test('lines that differ in white space alone are equal where that is asked for', async () => {
+test('lines that differ only in white space are equal where requested', async () => {
   const { path: repo } = makeHistory([
     { files: { a: 'x y\n', b: 'one\ntwo\n', c: 'c\n', 'd.sh': 'd  d\n', e: 'e e\n' } },
     {

@@ -54,7 +54,7 @@ function blameJson(world: HistoryWorld, signal = NEVER): Promise<Buffer> {
   return world.history.blame(world.repo, { ref: 'main', path: 'a.txt' }, signal);
 }
 
-test('a hundred who ask the same are one process; the answer is kept', async () => {
+test('a hundred equal requests are one process; the answer is cached', async () => {
   const world = historyOf(plain.path);
   braked.blamers();
   const answers = await Promise.all(
@@ -65,7 +65,7 @@ test('a hundred who ask the same are one process; the answer is kept', async () 
   assert.equal(braked.blamers().length, 1);
 });
 
-test('a process ends when all who wait for it have left, not before', async () => {
+test('a process ends when all its clients have left, not before', async () => {
   const world = historyOf(plain.path);
   braked.blamers();
   braked.brake();
@@ -117,7 +117,7 @@ test('the time limit ends git', async () => {
   await history.close();
 });
 
-test('settings and programs of the repository change nothing and are not run', async () => {
+test('settings and programs of the repository have no effect and do not run', async () => {
   const evil = makeHistory(COMMITS).path;
   const mark = path.join(temporaryFolder(), 'ran');
   writeFiles(evil, {
@@ -201,7 +201,7 @@ const READ_SETTINGS =
   log.initialDecorationSet log.showRoot log.showSignature mailmap.file pack.compression pager.log push.default
   status.short user.useConfigOnly`.split(/\s+/);
 
-test('a setting that git refuses is an error of its own, and no setting makes another answer', async () => {
+test('a setting that git refuses is a separate error, and no setting changes an answer', async () => {
   const good = historyOf(plain.path);
   const callsOf = (world: HistoryWorld): (() => Promise<unknown>)[] => [
     () => world.blame('a.txt'),
@@ -237,7 +237,7 @@ test('a setting that git refuses is an error of its own, and no setting makes an
   assert.ok(refusedCount > 100, `${refusedCount}`);
 });
 
-test('an expression of a difference driver that git refuses is a setting that it refuses', async () => {
+test('a diff driver with an invalid expression is a refused setting', async () => {
   for (const expression of ['([', '!x']) {
     const repo = path.join(temporaryFolder(), 'repo');
     cpSync(plain.path, repo, { recursive: true });
@@ -254,7 +254,7 @@ function isCrash(error: unknown): boolean {
   return error instanceof GitError && /ended by a signal/.test(error.message);
 }
 
-test('a work tree elsewhere that a repository names is not looked at', async () => {
+test('a work tree elsewhere named by a repository is not read', async () => {
   const outside = temporaryFolder();
   const repo = path.join(outside, 'source', 'repo');
   cpSync(plain.path, repo, { recursive: true });
@@ -294,7 +294,7 @@ test('damage is an error, not a wrong or missing answer', async () => {
   await assert.rejects(world.commits(), { name: 'GitError', failure: 'exit' });
 });
 
-test('files above the limit are not blamed', async () => {
+test('files above the limit have no blame', async () => {
   const { path: repo } = makeHistory([
     { files: { 'a.txt': 'x'.repeat((1 << 20) + 1), 'b.txt': 'x'.repeat(1 << 20) } },
   ]);
@@ -303,7 +303,7 @@ test('files above the limit are not blamed', async () => {
   assert.equal((await world.blame('b.txt')).ranges.length, 1);
 });
 
-test('nothing is left running', async () => {
+test('no process is left', async () => {
   const children = readdirSync(`/proc/${process.pid}/task`).flatMap((task) => {
     const text = readFileSync(`/proc/${process.pid}/task/${task}/children`, 'utf8');
     return text.split(' ').filter((pid) => pid !== '');

@@ -80,7 +80,7 @@ test('short histories get no graph, long ones do', async () => {
   assert.equal(graphsIn(folder).length, 1);
 });
 
-test('git takes the graph: with the objects of its commits gone it still lists them', async () => {
+test('git uses the graph: without its commit objects it still lists them', async () => {
   const { path: repo, commits } = makeHistory(commitsOf(9));
   const folder = graphFolder();
   const world = historyOf(repo, { folder });
@@ -94,7 +94,7 @@ test('git takes the graph: with the objects of its commits gone it still lists t
   await assert.rejects(bare.commits({ limit: 2 }), { name: 'GitError' });
 });
 
-test('new commits are right at once, and come into the graph later', async () => {
+test('new commits are correct at once, and join the graph later', async () => {
   const { path: repo } = makeHistory(commitsOf(9));
   const folder = graphFolder();
   const world = historyOf(repo, { folder });
@@ -115,7 +115,7 @@ test('new commits are right at once, and come into the graph later', async () =>
   await assertEqual(world, repo);
 });
 
-test('a graph that is damaged, cut or locked is no harm', async () => {
+test('a damaged, truncated or locked graph does no harm', async () => {
   const { path: repo } = makeHistory(commitsOf(9));
   const folder = graphFolder();
   const made = historyOf(repo, { folder });
@@ -141,7 +141,7 @@ test('a graph that is damaged, cut or locked is no harm', async () => {
   await assertEqual(world, repo);
 });
 
-test('shallow repositories: no graph, and none that was made before they were', async () => {
+test('shallow repositories: no graph, and no earlier one', async () => {
   const { path: source } = makeHistory(commitsOf(9));
   const parent = temporaryFolder();
   git(parent, 'clone', '-q', '--bare', `file://${source}`, 'repo');
@@ -160,7 +160,7 @@ test('shallow repositories: no graph, and none that was made before they were', 
   assert.deepEqual(graphsIn(other), []);
 });
 
-test('objects elsewhere: alternates, also relative and of alternates, and odd names of folders', async () => {
+test('objects elsewhere: alternates, relative and nested ones, and unusual folder names', async () => {
   const parent = temporaryFolder();
   allowGitPaths([parent]);
   const { path: source } = makeHistory(commitsOf(9));
@@ -187,7 +187,7 @@ test('objects elsewhere: alternates, also relative and of alternates, and odd na
   }
 });
 
-test('work trees, linked ones too, are asked for what is committed', async () => {
+test('work trees, linked ones too, are queried for commits', async () => {
   const main = makeRepo({ 'f1.txt': 'a\n', 'all.txt': 'a\n' });
   writeFiles(main, { 'f1.txt': 'b\n', '.mailmap': 'Other <o@example.com> <a@example.com>\n' });
   commitAll(main, 'second');
@@ -208,7 +208,7 @@ test('work trees, linked ones too, are asked for what is committed', async () =>
   }
 });
 
-test('folders of repos that are gone are removed', async () => {
+test('folders of removed repos are removed', async () => {
   const folder = graphFolder();
   for (const name of ['1', '2', 'other'])
     mkdirSync(path.join(folder, name, 'info'), { recursive: true });

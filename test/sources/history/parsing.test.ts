@@ -14,7 +14,7 @@ function parseDiff(text: string): FileDiff[] {
   return [...diffsOf(Buffer.from(text).toString('latin1'))];
 }
 
-test('names in quotes', () => {
+test('quoted names', () => {
   for (const [written, name] of [
     ['a b', 'a b'],
     ['"a\\tb\\nc\\\\d\\"e"', 'a\tb\nc\\d"e'],
@@ -26,7 +26,7 @@ test('names in quotes', () => {
     assert.equal(unquoteName(written), name);
 });
 
-test('content that looks like the head of a part or of a hunk is content', () => {
+test('content that looks like the head of a file or of a hunk is content', () => {
   const list = ':100644 100644 1 2 M\ta\n:100644 100644 1 2 M\tb\n\n';
   const first =
     '@@ -1,2 +1,3 @@ head\n-diff --git a/x b/x\n-@@ -1 +1 @@\n+diff --git a/y b/y\n+@@ -9 +9 @@\n++++ b/\u00E9\n';
@@ -100,7 +100,7 @@ test('any text is a date of whole seconds or none', () => {
   );
 });
 
-test('copies that intervals make', () => {
+test('copies made by intervals', () => {
   assert.equal(intervalCopies('a*b\\(c\\)'), 1);
   assert.equal(intervalCopies('a\\{3\\}'), 3);
   assert.equal(intervalCopies('a\\{3,\\}b\\{0,5\\}'), 15);

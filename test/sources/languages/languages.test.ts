@@ -14,7 +14,7 @@ import {
   resolveLanguage,
 } from '../../../daemon/sources/languages/languages.ts';
 
-test('the built table holds the data set', () => {
+test('the built table equals the data set', () => {
   for (const language of Object.values(linguist)) {
     assert.equal(resolveLanguage(language.name.toUpperCase()), language.name);
   }
@@ -145,7 +145,7 @@ test('languages by content', () => {
     }
 });
 
-test('signs after the first 4 KiB and views into a larger buffer are not looked at', () => {
+test('content after the first 4 KiB, and outside of a view, is not read', () => {
   const late = `${'// x\n'.repeat(2000)}namespace x {\n`;
   assert.equal(detectLanguage('a.h', Buffer.from(late)), 'C');
   const shared = Buffer.from('int a;\nnamespace x {\n');
@@ -153,7 +153,7 @@ test('signs after the first 4 KiB and views into a larger buffer are not looked 
   assert.equal(detectLanguage('a.h', shared.subarray(7)), 'C++');
 });
 
-test('headers follow the sources beside them', () => {
+test('headers have the language of sources in their folder', () => {
   const folders = findHeaderFolders([
     'c/a.c',
     'c/a.h',
@@ -177,7 +177,7 @@ test('headers follow the sources beside them', () => {
   assert.equal(detectLanguage('x/a.h', none, folders), 'C');
 });
 
-test('names that people write', () => {
+test('names in user spelling', () => {
   const cases: [string, string | undefined][] = [
     ['go', 'Go'],
     ['GOLANG', 'Go'],

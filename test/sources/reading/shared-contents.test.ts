@@ -39,7 +39,7 @@ function loadOf(size: number): () => Promise<{ bytes: Uint8Array }> {
   return () => Promise.resolve({ bytes: new Uint8Array(size) });
 }
 
-test('a content is loaded once and counted for the first of its readers', async () => {
+test('a content is loaded once and counted for its first reader', async () => {
   const contents = new SharedContents();
   const readers = [new Reader(100), new Reader(0), new Reader(0)];
   let loadCount = 0;
@@ -61,7 +61,7 @@ test('a content is loaded once and counted for the first of its readers', async 
   assert.equal(readers[0]?.used, 0);
 });
 
-test('when the first has gone it counts for another one, with room, or stays where it is', async () => {
+test('when the first reader leaves it counts for another one within its share, otherwise stays', async () => {
   const contents = new SharedContents();
   const [first, poor, rich] = [new Reader(100), new Reader(10), new Reader(100)];
   for (const reader of [first, poor, rich]) await contents.open('a', 80, reader, NEVER, loadOf(80));
@@ -74,7 +74,7 @@ test('when the first has gone it counts for another one, with room, or stays whe
   assert.equal(contents.count, 0);
 });
 
-test('no room: refused before it is loaded, or when it turns out larger', async () => {
+test('over the limit: refused before loading, or when it turns out larger', async () => {
   const contents = new SharedContents();
   const reader = new Reader(50);
   const never = (): Promise<never> => assert.fail('loaded');
@@ -86,7 +86,7 @@ test('no room: refused before it is loaded, or when it turns out larger', async 
   assert.equal(reader.used, 20);
 });
 
-test('what cannot be loaded is tried again, and holds nothing once its readers are over', async () => {
+test('a failed load is retried, and takes no memory without readers', async () => {
   const contents = new SharedContents();
   const reader = new Reader(50);
   const failing = (): Promise<never> => Promise.reject(new Error('unreadable'));
@@ -96,7 +96,7 @@ test('what cannot be loaded is tried again, and holds nothing once its readers a
   assert.deepEqual([contents.count, reader.used], [0, 0]);
 });
 
-test('what is being loaded for nobody any more is given up, and loaded anew for who comes then', async () => {
+test('a load without readers is aborted, and restarted for new ones', async () => {
   const contents = new SharedContents();
   const readers = [new Reader(100), new Reader(100)];
   const leaving = readers.map(() => new AbortController());

@@ -48,7 +48,7 @@ function makeRepos(): [SourceKind, string][] {
   return (['commits', 'worktree', 'folder'] as const).map((kind) => [kind, repo]);
 }
 
-test('ids of files on disk are those of git, by either hash', async () => {
+test('ids of files on disk equal those of git, with either hash', async () => {
   for (const format of ['sha1', 'sha256'] as const) {
     const repo = makeRepo({ 'a.ts': 'let a', empty: '' }, format);
     for (const name of ['a.ts', 'empty']) {
@@ -115,7 +115,7 @@ test('an empty repository, a submodule', async () => {
     assert.equal(await codeOf(read(kind, outer, 'mod')), 'FILE_NOT_FOUND', kind);
 });
 
-test('what git ignores stays hidden, untracked files do not', async () => {
+test('files ignored by git stay hidden, untracked files do not', async () => {
   const repo = makeRepo({ '.gitignore': '.env\n/out/\n', 'sub/.gitignore': '!.env\n*.log\n' });
   writeFiles(repo, { '.env': 'KEY', 'out/a': 'a', new: 'n', 'sub/.env': 'e', 'sub/x.log': 'l' });
   for (const kind of ['worktree', 'folder'] as const) {
@@ -146,7 +146,7 @@ test('languages by attributes and by the files beside a header', async () => {
   }
 });
 
-test('below many folders: one walk, all attributes on the way', async () => {
+test('below many folders: one walk, with all attributes', async () => {
   const depth = 300;
   const folder = Array.from({ length: depth }, () => 'd').join('/');
   const repo = makeRepo({
@@ -171,7 +171,7 @@ test('below many folders: one walk, all attributes on the way', async () => {
   await assert.rejects(reading, { name: 'AbortError' });
 });
 
-test('readers of the same file share its bytes; it counts until they are over', async () => {
+test('readers of the same file share its bytes, counted until the last one ends', async () => {
   const repo = makeRepo({ big: 'x'.repeat(100_000) });
   // A file that was changed just now cannot be told from its next version.
   await new Promise((resolve) => void setTimeout(resolve, 2200));
@@ -202,7 +202,7 @@ test('readers of the same file share its bytes; it counts until they are over', 
   }
 });
 
-test('what there is no room for is not read', async () => {
+test('a file over the memory limit is not read', async () => {
   const repo = makeRepo({ big: randomBytes(200_000).toString('base64') });
   const oid = git(repo, 'rev-parse', 'HEAD:big');
   // Its size can be told, its end is missing.

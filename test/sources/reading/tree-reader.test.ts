@@ -122,7 +122,7 @@ function makeHard(): string {
   return repoPath;
 }
 
-test('the same as git, with hard names, a link and a submodule', async () => {
+test('the same as git, with difficult names, a link and a submodule', async () => {
   const repoPath = makeHard();
   await compare(repoPath);
   const bare = path.join(temporaryFolder(), 'bare.git');
@@ -181,7 +181,7 @@ test('other repositories: empty commit, SHA-256, shallow, detached', async () =>
   await compare(hard);
 });
 
-test('the files on disk of a work tree: what git does not ignore and is there', async () => {
+test('the files on disk of a work tree: existing files not ignored by git', async () => {
   const repoPath = makeHard();
   writeFiles(repoPath, {
     '.gitignore': 'ignored*\n/out/\n',
@@ -218,7 +218,7 @@ test('the files on disk of a work tree: what git does not ignore and is there', 
   assert.ok((await files(repoPath, 'worktree', 'main')).includes('B'));
 });
 
-test('a plain folder: what its .gitignore files leave', async () => {
+test('a plain folder: files not excluded by its .gitignore files', async () => {
   const repoPath = temporaryFolder();
   writeFiles(repoPath, {
     '.gitignore': '*.log\n/out/\n',
@@ -262,7 +262,7 @@ test('a work tree without a commit, and an empty folder', async () => {
   assert.deepEqual(await files(temporaryFolder(), 'folder'), []);
 });
 
-test('who asks for many deep folders holds up others by a turn each, not by all of them', async () => {
+test('a client with many deep folders delays others by one time slice each', async () => {
   const folder = Array.from({ length: 400 }, () => 'd').join('/');
   const repo = makeRepo({ [`${folder}/a.txt`]: 'x' });
   const requested = withFoldersAbove([folder]);

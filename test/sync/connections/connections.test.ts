@@ -65,7 +65,7 @@ const clones = (dataDir: string): string[] =>
     .filter((name) => name.endsWith('.git'))
     .sort();
 
-test('that a host is asked, and how far git is with a fetch, stands in its job, and now and then in its log', async () => {
+test('requests to a host and progress of a fetch are in the job, and regularly in its log', async () => {
   const host = localHost();
   const reported: unknown[] = [];
   const fetchMirror: FetchMirror = (options) => {
@@ -110,7 +110,7 @@ test('that a host is asked, and how far git is with a fetch, stands in its job, 
   ]);
 });
 
-test('what a host lists is cloned, indexed and described; a push is found; what it deletes goes', async () => {
+test('listed repositories are cloned, indexed and described; a push is found; deleted ones are removed', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = localHost();
   const facts = {
@@ -159,7 +159,7 @@ test('what a host lists is cloned, indexed and described; a push is found; what 
   );
 });
 
-test('a data directory that was moved or copied is served as it was, and nothing is built or cloned again', async () => {
+test('a moved or copied data directory is served unchanged, and nothing is rebuilt or cloned again', async () => {
   const host = localHost();
   host.repos = ['a', 'b'].map((name, index) =>
     hostedRepo(`${index + 1}`, makeRepo({ [`${name}.txt`]: 'plum\n' })),
@@ -188,7 +188,7 @@ test('a data directory that was moved or copied is served as it was, and nothing
   }
 });
 
-test('a listing that fails, has gaps or is empty removes nothing, and goes on where it was', async () => {
+test('a failed, incomplete or empty listing removes nothing, and resumes where it was', async () => {
   const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
   await using index = await settled(host);
   const all = [1, 2, 3, 4, 5].map((id) => `host/o/${id}:a.txt`);
@@ -219,7 +219,7 @@ test('a listing that fails, has gaps or is empty removes nothing, and goes on wh
   assert.equal(index.connections.sync.warned.size, 0);
 });
 
-test('one target that is empty, or cannot be read, keeps what is its own, and holds up no other', async () => {
+test('an empty or unreadable target keeps its repositories, and blocks no other', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
   const repoOf = (id: number, ...targets: string[]) => hostedRepo(`${id}`, folder, { targets });
@@ -280,7 +280,7 @@ test('one target that is empty, or cannot be read, keeps what is its own, and ho
   assert.deepEqual(ids(), [2, 5], 'what no target brings any more goes');
 });
 
-test('a repository that returns has its id and its grants, and nothing of what it was before', async () => {
+test('a repository that returns has its id and its grants, and none of its old content', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two, two);
   await using index = await settled(host, { settings: ENFORCING, mergeLimits: EAGER });
@@ -307,7 +307,7 @@ test('a repository that returns has its id and its grants, and nothing of what i
   assert.deepEqual(await found(index, 'plum'), files);
 });
 
-test('a listing that a stop interrupts goes on behind the pages that were kept', async () => {
+test('a listing interrupted by a stop resumes after the stored pages', async () => {
   const dataDir = temporaryFolder();
   const host = hostOf(...Array<string>(6).fill(makeRepo(PLUM)));
   let pages = 0;
@@ -337,7 +337,7 @@ test('a listing that a stop interrupts goes on behind the pages that were kept',
   );
 });
 
-test('a page that a shift hides from one listing is not missing', async () => {
+test('a repository missed by shifting pages is not removed', async () => {
   const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
   await using index = await settled(host);
   const [first, ...rest] = host.repos;
@@ -354,7 +354,7 @@ test('a page that a shift hides from one listing is not missing', async () => {
   assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
 });
 
-test('what turned private is hidden before anything else, and what is not enforced any more is shown at once', async () => {
+test('a newly private repository is hidden first, and lifted enforcement applies at once', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder), hostedRepo('2', folder, { visibility: 'internal' })];
@@ -398,7 +398,7 @@ test('what turned private is hidden before anything else, and what is not enforc
   assert.deepEqual(index.displayed(), ['host/o/1 private open', 'host/o/2 internal open']);
 });
 
-test('what came to the address of a public repository is not shown as that, before any listing', async () => {
+test('a new repository at the address of a public one is not shown before a listing', async () => {
   const [open, secret] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'sloe\n' })];
   const folder = path.join(temporaryFolder(), 'place');
   renameSync(open, folder);
@@ -474,7 +474,7 @@ test('what came to the address of a public repository is not shown as that, befo
   assert.deepEqual(await guestFinds('sloe'), []);
 });
 
-test('a page that was read before a repository turned private does not show it again', async () => {
+test('a page read before a repository became private does not show it again', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
   host.pageSize = 1;
@@ -510,7 +510,7 @@ test('a page that was read before a repository turned private does not show it a
   assert.ok((await guestFinds('plum')).length > 0, 'a listing that began later says what it says');
 });
 
-test('a page that was read before another connection heard that a repository is private does not show it', async () => {
+test('a page read before another connection reported a repository as private does not show it', async () => {
   const host = localHost();
   host.pageSize = 1;
   const others = ['2', '3'].map((id) => hostedRepo(id, makeRepo({ 'b.txt': 'sloe\n' })));
@@ -568,7 +568,7 @@ function idOf(index: ConnectedIndex, repoName: string): number {
   return index.connections.all.find(({ name }) => name === repoName)!.connectionId;
 }
 
-test('a repo of two connections: the strictest counts, and it goes when the last lets it go', async () => {
+test('a repo of two connections: the strictest rules apply, and it is removed with the last', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
   host.repos = [hostedRepo('1', folder, { at: ['a', 'b'] }), hostedRepo('2', folder)];
@@ -586,7 +586,7 @@ test('a repo of two connections: the strictest counts, and it goes when the last
   assert.equal((await index.store.repos.read()).connections.length, 1);
 });
 
-test('a connection that is renamed keeps its repos; one that goes takes them along; without any nothing goes', async () => {
+test('a renamed connection keeps its repos; a removed one removes them; an empty configuration removes nothing', async () => {
   const dataDir = temporaryFolder();
   const host = localHost();
   const folder = makeRepo(PLUM);
@@ -612,7 +612,7 @@ test('a connection that is renamed keeps its repos; one that goes takes them alo
   assert.deepEqual(clones(dataDir), []);
 });
 
-test('keepDeleted: what the host has no more stays, archived, and nobody vouches for who may see it', async () => {
+test('keepDeleted: deleted repositories stay, archived, hidden from users whose access cannot be confirmed', async () => {
   const folder = makeRepo(PLUM);
   const host = hostOf(folder, folder);
   const keeping = settingsOf({ keepDeleted: true, enforcePermissions: true });
@@ -637,7 +637,7 @@ test('keepDeleted: what the host has no more stays, archived, and nobody vouches
   assert.deepEqual(index.displayed(), ['host/o/1 public open', 'host/o/2 public open']);
 });
 
-test('what a restart finds: repos, clones and names as they were, and a clone of somebody else is not used', async () => {
+test('a restart finds repos, clones and names unchanged, and does not use a foreign clone', async () => {
   const dataDir = temporaryFolder();
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
@@ -693,7 +693,7 @@ test('what a restart finds: repos, clones and names as they were, and a clone of
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
 });
 
-test('connections that came with a backup of another daemon are its own by name, or gone', async () => {
+test('connections in a backup of another daemon are matched by name, or removed', async () => {
   const dataDir = temporaryFolder();
   const host = hostOf(makeRepo(PLUM));
   await using index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
@@ -716,7 +716,7 @@ test('connections that came with a backup of another daemon are its own by name,
   assert.deepEqual(registry.all, [], 'nobody has it any more');
 });
 
-test('a clock that is set while the daemon runs, or is down, removes nothing early and loses nothing', async (t) => {
+test('a clock set during or between runs removes nothing early and loses nothing', async (t) => {
   const dataDir = temporaryFolder();
   const host = hostOf(...Array<string>(3).fill(makeRepo(PLUM)));
   const [now, day] = [Date.now.bind(Date), 86_400_000];
@@ -739,7 +739,7 @@ test('a clock that is set while the daemon runs, or is down, removes nothing ear
   assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
 });
 
-test('one connection twice: each repository once, and both have it', async () => {
+test('one connection twice: each repository once, in both', async () => {
   const host = hostOf(...Array<string>(3).fill(makeRepo(PLUM)));
   await using index = await openConnected(temporaryFolder(), host, {
     a: settingsOf(),
@@ -757,7 +757,7 @@ test('one connection twice: each repository once, and both have it', async () =>
   assert.equal((await found(index, 'plum')).length, 2);
 });
 
-test('a disk that is full while a host is followed: all or nothing of each repository, and nobody sees more', async (t) => {
+test('a full disk during a sync: all or nothing of each repository, and nobody sees more', async (t) => {
   const disk = SmallDisk.mount('32m');
   if (typeof disk === 'string') {
     t.skip(disk);
@@ -815,7 +815,7 @@ test('a disk that is full while a host is followed: all or nothing of each repos
   await checkFiles(index);
 });
 
-test('what failed is told of the repository, not of its name, and no longer than it is there', async () => {
+test('a failure is reported for the repository, not its name, and only while it exists', async () => {
   const host = localHost();
   const gone = path.join(temporaryFolder(), 'gone');
   const fine = hostedRepo('1', makeRepo(PLUM));
@@ -837,7 +837,7 @@ test('what failed is told of the repository, not of its name, and no longer than
   assert.deepEqual([reported(), failedIds()], ['', []]);
 });
 
-test('a git that a killed daemon left, and that still writes, does not keep the next one from starting', async () => {
+test('a git left by a killed daemon, still writing, does not block the next start', async () => {
   const dataDir = temporaryFolder();
   const clone = path.join(dataDir, 'clones/9.git.new-1-1-1');
   mkdirSync(clone, { recursive: true });
@@ -887,7 +887,7 @@ for (const [what, damage, reason] of [
     /^The git object \w+ is missing or damaged/,
   ],
 ] as const satisfies readonly (readonly [string, (clone: string) => void, RegExp])[])
-  test(`a damaged clone is made anew by the next attempt: ${what}`, async () => {
+  test(`a damaged clone is recreated by the next attempt: ${what}`, async () => {
     const host = hostOf(makeRepo({ ...PLUM, 'b.txt': 'fig\n'.repeat(1000) }));
     const doubts: boolean[] = [];
     const fetchMirror: FetchMirror = (options) => {
@@ -910,7 +910,7 @@ for (const [what, damage, reason] of [
     assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
   });
 
-test('a host empties a repository, fills it again, and names a default branch that is not there', async () => {
+test('a host empties a repository, fills it again, and names a missing default branch', async () => {
   const folder = makeRepo(PLUM);
   const host = hostOf(folder, makeRepo({ 'b.txt': 'plum\n' }));
   await using index = await settled(host);
@@ -932,7 +932,7 @@ test('a host empties a repository, fills it again, and names a default branch th
   assert.deepEqual(index.connections.degradations, []);
 });
 
-test('what was fetched from an address that another repository had taken goes with the next listing', async () => {
+test('content fetched from an address taken by another repository is removed with the next listing', async () => {
   const root = temporaryFolder();
   const [one, two] = [path.join(root, '1'), path.join(root, '2')];
   renameSync(makeRepo(PLUM), one);
@@ -953,7 +953,7 @@ test('what was fetched from an address that another repository had taken goes wi
   assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
 });
 
-test('what may be public stays public if it was, and is for those who sign in if it was not', async () => {
+test('possibly public repositories stay public if they were, otherwise need sign-in', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
   host.repos = [
@@ -981,7 +981,7 @@ test('what may be public stays public if it was, and is for those who sign in if
   assert.equal(index.displayed()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
 });
 
-test('a webhook is taken once the repository that it calls private is hidden', async () => {
+test('a webhook is acknowledged once the repository it makes private is hidden', async () => {
   const host = hostOf(makeRepo(PLUM));
   const webhookSecret = new SecretText('s');
   await using index = await settled(host, { settings: ENFORCING, webhookSecret });
@@ -997,7 +997,7 @@ test('a webhook is taken once the repository that it calls private is hidden', a
   assert.deepEqual(displayed, ['host/o/1 private restricted']);
 });
 
-test('what webhooks told while no daemon ran is found by the start: a repository that turned private, and a push', async () => {
+test('webhooks stored while no daemon ran are applied at the start: a private repository, and a push', async () => {
   const dataDir = temporaryFolder();
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
@@ -1021,7 +1021,7 @@ test('what webhooks told while no daemon ran is found by the start: a repository
   assert.deepEqual(await found(next, 'plum repo:o/2'), ['host/o/2:b.txt', 'host/o/2:new.txt']);
 });
 
-test('what is to be fetched is fetched by the next process: a push that a listing told of, and one that was promised', async () => {
+test('pending fetches are done by the next process: a push from a listing, and an acknowledged one', async () => {
   const dataDir = temporaryFolder();
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
@@ -1067,7 +1067,7 @@ test('what is to be fetched is fetched by the next process: a push that a listin
   }
 });
 
-test('what was fetched and not indexed any more is indexed by the next process', async () => {
+test('fetched but unindexed content is indexed by the next process', async () => {
   const dataDir = temporaryFolder();
   const one = makeRepo(PLUM);
   const host = hostOf(one);
@@ -1081,7 +1081,7 @@ test('what was fetched and not indexed any more is indexed by the next process',
   assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
 });
 
-test('what was refused at a path that another repository had taken is fetched where its host has it now', async () => {
+test('a repository refused at a taken path is fetched at its current one', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
   await using index = await settled(host);
@@ -1106,7 +1106,7 @@ test('what was refused at a path that another repository had taken is fetched wh
   ]);
 });
 
-test('a repository of 100,000 refs: what is wanted of them is searched, and a push to one is found', async () => {
+test('a repository of 100,000 refs: the selected ones are searched, and a push to one is found', async () => {
   const folder = makeRepo(PLUM);
   const commit = git(folder, 'rev-parse', 'HEAD').trim();
   const numbers = Array.from({ length: 50_000 }, (_, index) => index);

@@ -8,7 +8,7 @@ import { DueTimes } from '../../../daemon/sync/connections/due-times.ts';
 import { removalsOf } from '../../../daemon/sync/connections/cleanup-jobs.ts';
 import { connectionOf, hostOf } from '../../store/harness.ts';
 
-test('due after the interval, a tenth more or less, whatever the time of day says', (t) => {
+test('due after the interval, plus or minus a tenth, independent of the time of day', (t) => {
   let [nowMs, today] = [0, 1e12];
   t.mock.method(performance, 'now', () => nowMs);
   t.mock.method(Date, 'now', () => today);
@@ -36,7 +36,7 @@ test('due after the interval, a tenth more or less, whatever the time of day say
   assert.equal(times.has(1), false);
 });
 
-test('what is to go: when it was missed, and so much later', () => {
+test('removals: the time a repository was missed, plus the delay', () => {
   const link = { connectionId: 1, repoId: 1, listing: 1, missingSince: 500 };
   const repo = {
     repoId: 1,

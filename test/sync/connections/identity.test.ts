@@ -426,7 +426,7 @@ const SWITCHED: Operation[] = [
   { kind: 'clean' },
 ];
 
-test(`ids, names and rules over random lives of hosts, seed ${SEED}`, () => {
+test(`ids, names and rules over random histories of hosts, seed ${SEED}`, () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
       const world = new World();
@@ -446,7 +446,7 @@ function settingsOfFolder(folder: string): ConnectionSettings {
   return connectionSchema.parse({ type: 'git', url: `file://${folder}` });
 }
 
-test('an address is one text for all who write it', () => {
+test('an address has one canonical form', () => {
   const of = (more: object): string => addressOf(settingsOf(more), 'a');
   assert.equal(of({ url: 'https://Host/' }), of({ url: 'https://host:443' }));
   assert.notEqual(of({ url: 'https://host/a' }), of({ url: 'https://host/b' }));
@@ -468,7 +468,7 @@ function stateBehind(...codes: readonly string[]): unknown {
   return states['orgs: a'];
 }
 
-test('an empty page is one whatever rate limits say; a repository that is gone is no empty target', () => {
+test('an empty page counts despite rate limits; a missing repository is not an empty target', () => {
   assert.equal(stateBehind(), 'empty');
   assert.equal(stateBehind('RATE_LIMITED'), 'empty');
   assert.equal(stateBehind('NOT_FOUND'), 'whole');

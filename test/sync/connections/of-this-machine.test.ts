@@ -79,7 +79,7 @@ const ALL = [
   'local/work:a.txt',
 ];
 
-test('what a glob means is read in place, named by its remote; what comes and goes follows the listing', async () => {
+test('repositories of a glob are read in place, named by their remote; changes follow the listing', async () => {
   const root = makeMirror();
   await using index = await open({ disk: settingsOf(`${root}/*`) });
   assert.deepEqual(await found(index, 'plum'), ALL);
@@ -122,7 +122,7 @@ test('what a glob means is read in place, named by its remote; what comes and go
   assert.deepEqual(readdirSync(root, { recursive: true }), before);
 });
 
-test('mode, ignore, name and permissions; a work tree without its git is no folder', async () => {
+test('mode, ignore, name and permissions; a work tree without its git is not a folder', async () => {
   const root = makeMirror();
   const work = path.join(root, 'work');
   writeFiles(work, { secret: 'plum\n', 'new.txt': 'plum\n' });
@@ -178,7 +178,7 @@ async function state(index: ConnectedIndex): Promise<string[]> {
   ];
 }
 
-test('a path that is named and listed by a connection is one repo, of the connection', async () => {
+test('a path given as argument and listed by a connection is one repo, of the connection', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   writeFiles(repo, { 'new.txt': 'plum\n' });
   const name = `local/${path.basename(repo)}`;
@@ -217,7 +217,7 @@ test('a path that is named and listed by a connection is one repo, of the connec
   assert.deepEqual(again.displayed(), [`${name} unknown restricted`]);
 });
 
-test('a path that a connection lists first and that is named then', async () => {
+test('a path first listed by a connection and then given as argument', async () => {
   const root = makeMirror();
   await using index = await open({ disk: settingsOf(`${root}/*.git`) });
   await index.index([root]);

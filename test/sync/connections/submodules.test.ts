@@ -38,7 +38,7 @@ function commitWith(repo: string, files: Record<string, string>, links: Links): 
   return git(repo, 'rev-parse', 'HEAD');
 }
 
-test('who sees both sees the submodule, at its commit; nothing else is followed', async (t) => {
+test('a reader of both repositories sees the submodule, at its commit; nothing else is followed', async (t) => {
   const [root, marks] = [temporaryFolder(), temporaryFolder()];
   const [deep, lib, secret, outer] = ['deep', 'lib', 'secret', 'outer'].map((name) =>
     makeRepo({ [`${name}.txt`]: 'plum\n' }),
@@ -169,7 +169,7 @@ test('who sees both sees the submodule, at its commit; nothing else is followed'
   );
 });
 
-test('what is left out is told once, in one line; what cannot be read now goes on', async (t) => {
+test('excluded submodules are reported once, in one line; an unreadable one does not stop the rest', async (t) => {
   const [root, dataDir] = [temporaryFolder(), temporaryFolder()];
   const [lib, outer] = ['lib', 'outer'].map((name) => makeRepo({ [`${name}.txt`]: 'plum\n' })) as [
     string,

@@ -158,7 +158,7 @@ async function githubWorld(t: TestContext, repositories: readonly FakeRepository
   return { world, server, sync, requestedOf };
 }
 
-test('GitHub: collaborators of what is not public, all pages; again when they are due', async (t) => {
+test('GitHub: collaborators of non-public repositories, all pages; repeated when due', async (t) => {
   const many = Array.from({ length: 230 }, (_, i) => String.fromCodePoint(0x4e00 + i));
   const { world, server, sync, requestedOf } = await githubWorld(t, [
     { id: 1, path: 'acme/r1', collaborators: collaborators(...many) },
@@ -200,7 +200,7 @@ test('GitHub: collaborators of what is not public, all pages; again when they ar
   assert.deepEqual(await sync.run('other'), { taken: 0, removed: 0, failed: 0 });
 });
 
-test('GitHub: what fails keeps the last list, is told with its cause and end, and holds up no other', async (t) => {
+test('GitHub: a failure keeps the last list, is reported with cause and end, and blocks no other', async (t) => {
   const { world, server, sync } = await githubWorld(
     t,
     [1, 2, 3].map((id) => ({ id, path: `acme/r${id}`, collaborators: collaborators('ann') })),
@@ -229,7 +229,7 @@ test('GitHub: what fails keeps the last list, is told with its cause and end, an
   assert.ok(!JSON.stringify([world.logged, messagesOf(sync)]).includes(TOKEN));
 });
 
-test('GitHub: a credential that is revoked is not tried on every repository', async (t) => {
+test('GitHub: a revoked credential is not tried on every repository', async (t) => {
   const { world, server, sync, requestedOf } = await githubWorld(
     t,
     Array.from({ length: 50 }, (_, i) => ({ id: i + 1, path: `acme/r${i + 1}` })),
@@ -248,7 +248,7 @@ test('GitHub: a credential that is revoked is not tried on every repository', as
   assert.equal(Object.keys(await world.counts()).length, 50);
 });
 
-test('part of a list is no list: cut off, refused in the midst, too long', async (t) => {
+test('an incomplete list is refused: truncated, failed in the middle, too long', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 2);
   mail.readers.set('acme/r1', ['a@x', 'b@x', 'c@x']).set('acme/r2', ['a@x']);
   await sync.run('gh');
@@ -267,7 +267,7 @@ test('part of a list is no list: cut off, refused in the midst, too long', async
   assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 0);
 });
 
-test('a list of more than two hundred thousand readers is not taken', async (t) => {
+test('a list of more than two hundred thousand readers is refused', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 1, 2_000);
   mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
@@ -280,7 +280,7 @@ test('a list of more than two hundred thousand readers is not taken', async (t) 
   assert.deepEqual(await world.counts(), { 1: 1 });
 });
 
-test('what left or turned public loses its list, also while it is asked about', async (t) => {
+test('removed and public repositories lose their list, also during a request', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 4);
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await sync.run('gh');
@@ -298,7 +298,7 @@ test('what left or turned public loses its list, also while it is asked about', 
   assert.deepEqual(await world.store.hostReaders.reposOf('b@x'), []);
 });
 
-test('lists of a connection that syncs no more go when their age has ended', async (t) => {
+test('lists of a connection without sync expire', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 1);
   mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
@@ -311,7 +311,7 @@ test('lists of a connection that syncs no more go when their age has ended', asy
   assert.deepEqual(await world.counts(), {});
 });
 
-test('a stop leaves the rest to the next start, which asks about nothing twice', async (t) => {
+test('a stop leaves the rest to the next start, which repeats no request', async (t) => {
   const { mail, world, sync: first } = await mailWorld(t, 40);
   for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
   await first.run('gh');
@@ -349,7 +349,7 @@ test('a stop leaves the rest to the next start, which asks about nothing twice',
   assert.equal(requested.length, count);
 });
 
-test('a clock that was ahead: what it left is taken anew', async (t) => {
+test('lists dated by a fast clock are fetched again', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 1);
   mail.readers.set('acme/r1', ['a@x']);
   world.clock.nowMs += 100 * HOUR_MS;
@@ -360,7 +360,7 @@ test('a clock that was ahead: what it left is taken anew', async (t) => {
   assert.deepEqual([...world.lists.counting.keys()], ['gh']);
 });
 
-test('a host that is asked for no readers is told of', async (t) => {
+test('a host without reader requests is reported', async (t) => {
   const world = await startWorld(t, repos(3));
   const sync = world.start(() => ({ nameHost: 'git.example' }));
   await sync.check();
@@ -383,7 +383,7 @@ const round = fc.record({
   isRestart: fc.boolean(),
 });
 
-test('random hosts: what counts is what a simple twin says', async (t) => {
+test('random hosts: the accepted lists equal a simple model', async (t) => {
   const mail = await startMailHost(t, 1);
   const world = await startWorld(t, []);
   const twin = new Map<number, { emails: readonly string[]; takenAt: number }>();

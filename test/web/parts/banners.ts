@@ -59,7 +59,7 @@ async function says(page: Page, text: string | RegExp): Promise<void> {
   assert.deepEqual(await findingsOf(page), []);
 }
 
-test('a daemon that is away, starts, and is back', async ({ page }) => {
+test('a daemon that is down, starts, and is back', async ({ page }) => {
   await page.goto('/');
   await page.getByText('1 repository').waitFor();
   await page.route('**/api/**', (route) => route.abort());
@@ -88,7 +88,7 @@ test('a daemon that is away, starts, and is back', async ({ page }) => {
   await bar.waitFor({ state: 'detached' });
 });
 
-test('jobs that are under way, or left something', async ({ page }) => {
+test('running jobs, and jobs with warnings', async ({ page }) => {
   const answer = (body: object) => ({
     contentType: 'application/json',
     body: JSON.stringify(body),
@@ -114,7 +114,7 @@ test('jobs that are under way, or left something', async ({ page }) => {
   await says(page, 'Syncing 1 connection for the first time.');
 });
 
-test('a commit that is compared, and one file of it', async ({ page, complaints }) => {
+test('comparing a commit, and one of its files', async ({ page, complaints }) => {
   const commit = `${browsed}/-/commit/${lastCommit}`;
   await page.goto(`${commit}?base=${firstCommit}&path=one.txt`);
   await page.getByText(`Compared with ${firstCommit}, not with the parent commit.`).waitFor();
@@ -134,7 +134,7 @@ test('a commit that is compared, and one file of it', async ({ page, complaints 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('addresses that lead nowhere', async ({ page }) => {
+test('unknown addresses', async ({ page }) => {
   await page.goto(`${browsed}/-/nothing/x`);
   await says(page, 'This address does not name a file or folder.');
   await page.goto(`${browsed}/-/tree/nowhere`);
@@ -145,7 +145,7 @@ test('addresses that lead nowhere', async ({ page }) => {
   await says(page, 'These settings do not exist.');
 });
 
-guestTest('what a guest may not', async ({ page }) => {
+guestTest('pages a guest cannot open', async ({ page }) => {
   await page.goto('/settings/general');
   await says(page, 'You are not signed in.');
   await page.goto('/settings/apiKeys');
@@ -158,7 +158,7 @@ guestTest('what a guest may not', async ({ page }) => {
   await page.waitForURL(/\/settings\/apiKeys$/);
 });
 
-test('a page that fails says so, and the rest goes on', async ({ page, allow }) => {
+test('a failing page says so, and the rest works', async ({ page, allow }) => {
   allow(/^TypeError: Cannot /);
   await page.route('**/api/repos?*', (route) =>
     route.fulfill({ contentType: 'application/json', body: '[null]' }),
@@ -188,7 +188,7 @@ const failingTest = pageTests(
 );
 
 failingTest(
-  'a repository that was never indexed: why, and its files can be read',
+  'a repository that was never indexed: the reason, and its files can be read',
   async ({ page }) => {
     await page.goto(`/browse/${failing}/-/blob/one.txt`);
     await page.locator('.cm-content').getByText('one').waitFor();
@@ -201,7 +201,7 @@ failingTest(
   },
 );
 
-test('what needs a licence says so, until a key is set that is good', async ({ page, allow }) => {
+test('features that need a licence say so, until a valid key is set', async ({ page, allow }) => {
   allow(/400/);
   await page.goto('/settings/members');
   await page.getByText('This page needs a licence that includes org-management.').waitFor();

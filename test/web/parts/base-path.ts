@@ -71,7 +71,7 @@ test('links of a document and the finder lead to files', async ({ page }) => {
   await page.getByRole('heading', { name: 'Plums' }).waitFor();
 });
 
-test('a proxy that cuts the path off is told so, by no blank page', async () => {
+test('a proxy that strips the path gets a message instead of a blank page', async () => {
   for (const [below, accept] of [
     ['/search?query=plum', 'text/html'],
     ['/codex', 'text/html'],

@@ -6,7 +6,7 @@ import { eventually, search } from '../../e2e/daemon.ts';
 import { areTidy, findingsOf, hasCount, shows } from '../browser.ts';
 import { addressOf, commit, first, name, openCode, otherName, test, url } from './browsed.ts';
 
-test('pictures, drawings and what is no text', async ({ page }) => {
+test('images, drawings and binary files', async ({ page }) => {
   await page.goto(addressOf('pic.gif'));
   await page.getByText('image/gif').waitFor();
   await hasCount(page.getByRole('img', { name: 'pic.gif' }), 1);
@@ -27,9 +27,7 @@ test('pictures, drawings and what is no text', async ({ page }) => {
   );
 });
 
-test('characters that cannot be seen are boxes, lines are those of the daemon', async ({
-  page,
-}) => {
+test('invisible characters are boxes, line numbers are those of the daemon', async ({ page }) => {
   await openCode(page, addressOf('odd.txt'));
   await page.getByText('This file has characters that change the order of the text.').waitFor();
   assert.deepEqual(await page.locator('.hidden-character').allInnerTexts(), [
@@ -77,7 +75,7 @@ test('names: card, definition, references here and everywhere', async ({ page })
   assert.doesNotMatch(page.url(), /explore|scope/);
 });
 
-test('the caret goes by keys, and the card opens at it', async ({ page }) => {
+test('the caret moves by keys, and the card opens at it', async ({ page }) => {
   await openCode(page, addressOf('src/use.ts'));
   await page.locator('.cm-content').focus();
   for (const key of [
@@ -116,7 +114,7 @@ test('the finder opens files by parts of their paths', async ({ page }) => {
   await finder.waitFor({ state: 'detached' });
 });
 
-test('matches of the search that led here, one after the other', async ({ page }) => {
+test('from match to match of the search that led here', async ({ page }) => {
   await openCode(page, addressOf('src/use.ts', '?query=plumTree'));
   await page.getByText('3 matches').waitFor();
   await hasCount(page.locator('.cm-content mark'), 3);
@@ -133,7 +131,7 @@ test('matches of the search that led here, one after the other', async ({ page }
   await page.getByText('match 3 of 3').waitFor();
 });
 
-test('lines are chosen by dragging over their numbers, and there is a menu of them', async ({
+test('lines are selected by dragging over their numbers, and have a menu', async ({
   page,
   context,
 }) => {
@@ -192,7 +190,7 @@ test('names and blame of an older revision are of that revision', async ({ page 
   await hasCount(page.locator('.explore-remark'), 0);
 });
 
-test('the panel says that symbols are missing', async ({ page }) => {
+test('the panel reports missing symbols', async ({ page }) => {
   await page.route('**/api/find_definitions', async (route) => {
     const response = await route.fetch();
     const found: { stats: object } = await response.json();
@@ -206,7 +204,7 @@ test('the panel says that symbols are missing', async ({ page }) => {
   await page.getByText('Some definitions may be missing.').waitFor();
 });
 
-test('links that last, and the history beside the file', async ({ page, context }) => {
+test('permanent links, and the history beside the file', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openCode(page, addressOf('src/use.ts', '?highlightRange=3'));
   await page.keyboard.press('Shift+C');
@@ -227,7 +225,7 @@ test('links that last, and the history beside the file', async ({ page, context 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('keys of files are in the one table, and single ones can be switched off', async ({
+test('keys of files are in the table of keys, and single keys can be disabled', async ({
   page,
 }) => {
   await openCode(page, addressOf('src/use.ts'));
@@ -257,7 +255,7 @@ test('keys of files are in the one table, and single ones can be switched off', 
   await page.waitForURL(/use\.ts$/);
 });
 
-test('tabs, long lines and keys of files are as their reader has chosen them; what was looked at is found again', async ({
+test('tabs, long lines and keys of files follow the settings; recent files are found again', async ({
   page,
   allow,
 }) => {
@@ -306,9 +304,7 @@ test('tabs, long lines and keys of files are as their reader has chosen them; wh
   await page.waitForURL(/src\/plum\.ts$/);
 });
 
-test('the symbols of a file stand beside it, and a link opens it in an editor', async ({
-  page,
-}) => {
+test('symbols are listed beside a file, and a link opens it in an editor', async ({ page }) => {
   await page.goto('/settings/general');
   await page.getByRole('combobox', { name: 'Open files in' }).selectOption('VS Code');
   await page.getByRole('textbox', { name: /^Folder of your clones/ }).fill('/src/{name}');
@@ -333,7 +329,7 @@ test('the symbols of a file stand beside it, and a link opens it in an editor', 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('files: nothing for the accessibility checker, no sideways scroll', async ({
+test('files: no finding of the accessibility checker, no sideways scroll', async ({
   page,
   allow,
 }) => {

@@ -20,7 +20,7 @@ test('selected text is a link with columns', async ({ page, context }) => {
   await shows(page.locator('.linked-part'), 'return');
 });
 
-test('the tree is filtered by all paths, and as wide as was chosen', async ({ page }) => {
+test('the tree is filtered by all paths, and keeps its width', async ({ page }) => {
   await page.goto(`${browsed}/blob/README.md`);
   await page.getByRole('treeitem', { name: 'src', exact: true }).waitFor();
   await page.getByRole('searchbox', { name: 'Filter files' }).fill('LEAF');
@@ -45,7 +45,7 @@ test('the tree is filtered by all paths, and as wide as was chosen', async ({ pa
   assert.equal((await tree.boundingBox())?.width, 480);
 });
 
-test('a context is chosen beside the query, and stands in it', async ({ page }) => {
+test('a context is chosen beside the query, and added to it', async ({ page }) => {
   await search(page, 'query=medlar');
   const choice = page.getByRole('combobox', { name: 'Search context' });
   await choice.selectOption('ours');
@@ -58,7 +58,7 @@ test('a context is chosen beside the query, and stands in it', async ({ page }) 
   await page.waitForURL(/query=medlar$/);
 });
 
-test('code blocks of a document have the colours of their language', async ({ page }) => {
+test('code blocks of a document are highlighted in their language', async ({ page }) => {
   await page.goto(`${browsed}/blob/README.md`);
   const block = page.locator('.markdown pre');
   await block.locator('.code-keyword', { hasText: 'const' }).waitFor();
@@ -66,7 +66,7 @@ test('code blocks of a document have the colours of their language', async ({ pa
   assert.equal(await block.getAttribute('lang'), null);
 });
 
-test('results of no query say so, with a next step', async ({ page }) => {
+test('an empty query shows a next step', async ({ page }) => {
   await page.goto('/search');
   await page.getByText('No query yet.').waitFor();
   await page.getByRole('link', { name: 'start with an example' }).click();

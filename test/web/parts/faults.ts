@@ -76,7 +76,7 @@ function damage(word: string): void {
 }
 
 // First: what other tests read is known to be intact for two minutes.
-test('a part of the index that fails, and one that is out of service until it is built again', async ({
+test('a failing part of the index, and one out of service until it is rebuilt', async ({
   page,
 }) => {
   const summary = summaryOf(page);
@@ -108,7 +108,7 @@ test('a part of the index that fails, and one that is out of service until it is
   await summary.getByText(`${all} matches in 120 files of 2 repositories · that is all`).waitFor();
 });
 
-test('a deadline is said, and a search again may be all', async ({ page }) => {
+test('a deadline is reported, and repeating the search may complete it', async ({ page }) => {
   await setTo({ searchTimeoutMs: 1 });
   await page.goto('/search?query=f.*l&matches=100000&isRegexEnabled=true');
   const summary = summaryOf(page);
@@ -129,7 +129,9 @@ test('a deadline is said, and a search again may be all', async ({ page }) => {
   assert.equal(await summary.getByText('Stopped').count(), 0);
 });
 
-test('a busy daemon is said, asked again, and what was shown stays meanwhile', async ({ page }) => {
+test('a busy daemon is reported and retried, and the previous results stay meanwhile', async ({
+  page,
+}) => {
   await page.goto('/search?query=%22plum+1%22');
   await page.getByText('that is all').waitFor();
   await setTo({ memory: 1 });

@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core';
 import { hasCount, findingsOf, until } from '../browser.ts';
 import { addressOf, commit, documentTest as test, name, openCode } from './browsed.ts';
 
-test('a hostile README is a document that runs, asks and styles nothing', async ({ page }) => {
+test('a hostile README runs, requests and styles nothing', async ({ page }) => {
   await page.goto(addressOf('README.md'));
   const text = page.locator('.markdown-text');
   await text.getByRole('heading', { name: 'Hostile bold' }).waitFor();
@@ -44,7 +44,7 @@ test('a hostile README is a document that runs, asks and styles nothing', async 
   assert.match(page.url(), /view=code/);
 });
 
-test('links of a document stay in the page; a path that is a folder is one', async ({ page }) => {
+test('links of a document stay in the page; a path of a folder works', async ({ page }) => {
   await page.goto(addressOf('README.md'));
   await page.locator('.markdown-text').getByRole('link', { name: 'file' }).click();
   await page.locator('.cm-content').waitFor();
@@ -56,9 +56,7 @@ test('links of a document stay in the page; a path that is a folder is one', asy
   await page.locator('.folder-list').getByRole('link', { name: 'use.ts' }).waitFor();
 });
 
-test('a folder says what its README does, and leads to its history and to a search in it', async ({
-  page,
-}) => {
+test('a folder shows its README, history, and a search in it', async ({ page }) => {
   await page.goto(`/browse/${name}/-/tree/`);
   const content = page.locator('.browse-content');
   await content.getByText('1 folder, 5 files').waitFor();
@@ -74,14 +72,14 @@ test('a folder says what its README does, and leads to its history and to a sear
   await page.getByRole('cell', { name: 'all of it' }).waitFor();
 });
 
-test('the address of a repository without more is its root', async ({ page }) => {
+test('the address of a repository is its root folder', async ({ page }) => {
   for (const end of ['', '/', '/-', '/-/']) {
     await page.goto(`/browse/${name}${end}`);
     await page.locator('.browse-content').getByRole('link', { name: 'src' }).waitFor();
   }
 });
 
-test('in a narrow window messages of commits stay legible', async ({ page }) => {
+test('in a narrow window commit messages stay legible', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 800 });
   await page.goto(addressOf('', '', '').replace('/blob/', '/commits/'));
   await page.locator('.commit-id').first().waitFor();
@@ -89,7 +87,7 @@ test('in a narrow window messages of commits stay legible', async ({ page }) => 
   assert.ok(box !== null && box.width > 200, String(box?.width));
 });
 
-test('where nothing is: the next steps', async ({ page }) => {
+test('empty folders and lists show next steps', async ({ page }) => {
   await page.goto(addressOf('nowhere/use.ts', '', '@main'));
   await page
     .getByText(`nowhere/use.ts does not exist in ${name} at main, or you may not see it.`)
@@ -102,7 +100,7 @@ test('where nothing is: the next steps', async ({ page }) => {
   await hasCount(page.getByRole('article'), 1);
 });
 
-test('the tree goes by keys', async ({ page }) => {
+test('the tree works by keys', async ({ page }) => {
   await openCode(page, addressOf('src/use.ts'));
   const tree = page.getByRole('tree', { name: 'Files' });
   const items = tree.getByRole('treeitem');
@@ -155,7 +153,7 @@ async function isInWindow(row: Locator, what: string): Promise<void> {
   }
 }
 
-test('the tree shows where one is, and goes along with the keys', async ({ page }) => {
+test('the tree shows the current file, and follows the keys', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 220 });
   await openCode(page, addressOf('src/use.ts'));
   const item = (path: string) =>
@@ -179,7 +177,7 @@ test('the tree shows where one is, and goes along with the keys', async ({ page 
   await drawer.waitFor({ state: 'detached' });
 });
 
-test('a folder shows who changed it last, and its README', async ({ page }) => {
+test('a folder shows its last changes, and its README', async ({ page }) => {
   await page.goto(`/browse/${name}/-/tree/src/deep`);
   await page.getByText('Says *little*.').waitFor();
   const last = page.locator('.last-commit');
@@ -188,7 +186,7 @@ test('a folder shows who changed it last, and its README', async ({ page }) => {
   await page.waitForURL(new RegExp(`/-/commit/${commit}$`));
 });
 
-test('a README that is a symbolic link shows what it links to, a submodule says that it is one', async ({
+test('a README that is a symbolic link shows its target, a submodule is marked as one', async ({
   page,
   complaints,
 }) => {

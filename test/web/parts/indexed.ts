@@ -49,7 +49,7 @@ function fileAt(file: string, parameters = ''): string {
   return `/browse/${name}/-/blob/${file}${parameters}`;
 }
 
-test('a file whose name differs by case alone is another one', async ({ page }) => {
+test('a file whose name differs only by case is another one', async ({ page }) => {
   await page.goto(fileAt('Twin.txt', '?query=quince'));
   await page.locator('.code-view mark').first().waitFor();
   await page.waitForLoadState('networkidle');
@@ -92,7 +92,7 @@ test('a file that is not searched says so, and why', async ({ page }) => {
   await hasCount(page.locator('.notice'), 0);
 });
 
-test('its folder marks it, and those that are searched not', async ({ page }) => {
+test('its folder marks it, and files searched despite the rules', async ({ page }) => {
   await page.goto(`/browse/${name}/-/tree/`);
   const rows = page.locator('.folder-row');
   for (const [file, why] of [
@@ -108,7 +108,7 @@ test('its folder marks it, and those that are searched not', async ({ page }) =>
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('where nothing is found, what was not searched is said', async ({ page, complaints }) => {
+test('a search without results reports what was not searched', async ({ page, complaints }) => {
   await page.goto('/search?query=nosuchword');
   await page.getByText(/^No matches in 13 files$/).waitFor();
   await page.getByText(`1 file is not searched: too large; in ${name}.`).waitFor();
@@ -120,7 +120,7 @@ test('where nothing is found, what was not searched is said', async ({ page, com
   await page.getByText('No matches in 0 files · that is all').waitFor();
 });
 
-test('so do its result and the preview of it', async ({ page }) => {
+test('its search result and preview say so too', async ({ page }) => {
   await page.goto(
     `/search?query=file:binary&preview=${encodeURIComponent(`${name}@HEAD:binary.dat`)}`,
   );
@@ -130,7 +130,7 @@ test('so do its result and the preview of it', async ({ page }) => {
   assert.equal(await preview.locator('.cm-content').count(), 0);
 });
 
-test('the repository: what text is searched, and what is left out', async ({ page }) => {
+test('a repository shows what is searched, and what is excluded', async ({ page }) => {
   await page.goto(`/repos?open=${encodeURIComponent(name)}`);
   const about = page.getByRole('region', { name: `About ${name}` });
   await about.getByText('from the files on disk').waitFor();
@@ -139,7 +139,7 @@ test('the repository: what text is searched, and what is left out', async ({ pag
   assert.equal(await about.getByText('Last checked at host').count(), 0);
 });
 
-test('bytes that are no text, order, and lines beyond the end', async ({ page }) => {
+test('invalid bytes, order, and lines beyond the end', async ({ page }) => {
   await page.goto(fileAt('latin.txt'));
   await page.getByText('may stand for bytes that are not UTF-8').waitFor();
   await page.goto(fileAt('order.ts', '?highlightRange=99'));
@@ -149,7 +149,9 @@ test('bytes that are no text, order, and lines beyond the end', async ({ page })
   await page.locator('.bar-fact', { hasText: 'empty' }).waitFor();
 });
 
-test('a file that changed since it was searched: nothing of both is mixed', async ({ page }) => {
+test('a file that changed after the search: old and new content are not mixed', async ({
+  page,
+}) => {
   const changed = 'The file changed since it was indexed';
   await keepAnswer(page);
   await page.goto(fileAt('moved.ts', '?query=plum'));
@@ -173,7 +175,7 @@ test('a file that changed since it was searched: nothing of both is mixed', asyn
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('a file that went, and one that came', async ({ page, allow }) => {
+test('a removed file, and a new one', async ({ page, allow }) => {
   allow(/404/);
   await keepAnswer(page);
   for (const file of ['gone.ts', 'came.ts']) {
@@ -191,7 +193,7 @@ test('a file that went, and one that came', async ({ page, allow }) => {
   await page.getByText('This file is not committed.').waitFor();
 });
 
-test('blame of a file on disk that is not as it is committed', async ({ page }) => {
+test('blame of a file on disk that differs from its commit', async ({ page }) => {
   await page.goto(fileAt('blamed.ts', '?blame=1'));
   await page.locator('.blame-mark').first().waitFor();
   writeFiles(repo, { 'blamed.ts': `inserted\n${TEXT}` });

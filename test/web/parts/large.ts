@@ -49,7 +49,7 @@ async function isBounded(page: Page, selector: string): Promise<void> {
   assert.ok(size > 0 && size < VISIBLE_MAX, `${selector}: ${size}`);
 }
 
-test('a line of 5 MB in results is cut, and leads to all of it', async ({ page }) => {
+test('a line of 5 MB in results is cut, and links to all of it', async ({ page }) => {
   await page.goto('/search?query=medlar');
   const line = page.locator('.result-line[data-match]');
   await shows(line.locator('mark'), 'medlar');
@@ -70,7 +70,9 @@ test('a line of 5 MB in results is cut, and leads to all of it', async ({ page }
   assert.equal((await answer.body()).length, 2 * HALF.length + 'f();\nvar a=[medlar(),];\n'.length);
 });
 
-test('a line of 5 MB in a file: to its end, coloured, never wrapped', async ({ page }) => {
+test('a line of 5 MB in a file: scrollable to its end, highlighted, never wrapped', async ({
+  page,
+}) => {
   for (const isWrapped of [false, true]) {
     await page.goto('/settings/general');
     await page.getByLabel('Wrap long lines').setChecked(isWrapped);
@@ -91,14 +93,14 @@ test('a line of 5 MB in a file: to its end, coloured, never wrapped', async ({ p
   }
 });
 
-test('a line of 5 MB that has changed', async ({ page }) => {
+test('a changed line of 5 MB', async ({ page }) => {
   await page.goto(`${base}/commit/${head}`);
   await page.locator('.line-cut').getByText(SIZE).first().waitFor();
   await isBounded(page, '.diff-text');
   await isBounded(page, 'main');
 });
 
-test('a file of 50,000 lines, to its end and to a line', async ({ page }) => {
+test('a file of 50,000 lines, scrolled to its end and to a line', async ({ page }) => {
   await page.goto(`${base}/blob/lines.ts`);
   const content = page.locator('.cm-content');
   await content.getByText('plum0').waitFor();

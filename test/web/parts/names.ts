@@ -152,7 +152,7 @@ function locations(): readonly Location[] {
   ];
 }
 
-test('names that deceive are shown as they are', async ({ page }) => {
+test('deceptive names are shown escaped', async ({ page }) => {
   await page.goto('/settings/apiKeys');
   await page.getByLabel('Name of the new key').fill(HOSTILE);
   await page.getByRole('button', { name: 'Create key' }).click();

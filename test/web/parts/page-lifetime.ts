@@ -58,7 +58,7 @@ async function untilAbandoned(page: Page, count: number): Promise<void> {
   while (door.abandoned.count < count) await page.waitForTimeout(20);
 }
 
-slowTest('reload in the midst of a stream begins it anew', async ({ page }) => {
+slowTest('a reload during a stream restarts it', async ({ page }) => {
   await openHalf(page);
   const abandoned = door.abandoned.count;
   await page.reload();
@@ -69,7 +69,7 @@ slowTest('reload in the midst of a stream begins it anew', async ({ page }) => {
 });
 
 slowTest(
-  'back and forward in the midst of a stream: each address shows its own search',
+  'back and forward during a stream: each address shows its own search',
   async ({ page }) => {
     await openHalf(page);
     const abandoned = door.abandoned.count;
@@ -94,7 +94,7 @@ slowTest(
 );
 
 slowTest(
-  'a page that is left in the midst of a stream stops it, and has all of it when one is back',
+  'leaving a page during a stream stops it, and returning loads all of it',
   async ({ page }) => {
     await openHalf(page);
     await page.getByRole('link', { name: 'Repositories' }).click();
@@ -105,7 +105,7 @@ slowTest(
   },
 );
 
-test('two tabs: what one changes and asks, the other has', async ({ page, context }) => {
+test('two tabs share settings and recent queries', async ({ page, context }) => {
   await page.goto('/settings/general');
   await page.getByLabel('Context lines around a match').waitFor();
   const other = await context.newPage();
@@ -133,7 +133,7 @@ test('a session that ends while the page is open', async ({ page, context, allow
   await page.locator('.secret code').waitFor();
 });
 
-test('keys, dialogs of keys and of the syntax, and the way to any page', async ({ page }) => {
+test('keys, dialogs of keys and syntax, and navigation to any page', async ({ page }) => {
   await page.goto('/search?query=quince');
   await page.getByText('that is all').waitFor();
   await page.keyboard.press('?');
@@ -163,7 +163,7 @@ test('keys, dialogs of keys and of the syntax, and the way to any page', async (
   await page.getByText('that is all').waitFor();
 });
 
-test('a daemon that is away, and its search when it is back', async ({ page, allow }) => {
+test('a daemon that is down, and the search when it is back', async ({ page, allow }) => {
   allow(/ERR_CONNECTION_REFUSED/);
   await page.goto('/search?query=quince');
   await page.getByText('that is all').waitFor();
@@ -214,7 +214,7 @@ function renameParts(web: string): void {
   writeFileSync(manifest, renamed(readFileSync(manifest, 'utf8')));
 }
 
-test('a daemon restarted as another build: the page says so, and goes on after a reload', async () => {
+test('a daemon restarted as another build: the page says so, and works after a reload', async () => {
   // A browser that has no part of the page yet.
   const { page } = await visit({ url: served.url });
   await signIn(page, OWNER);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { areTidy, findingsOf, hasCount, shows } from '../browser.ts';
 import { FILES, openStart, queryBox, repoName, search, test, url } from './searched.ts';
 
-test('from the start page to a line of a file and back, by keys alone', async ({ page }) => {
+test('from the start page to a line of a file and back, by keys only', async ({ page }) => {
   await page.goto('/');
   await page.locator('.box-input:focus').waitFor();
   await page.keyboard.type('plumTree');
@@ -32,7 +32,7 @@ test('from the start page to a line of a file and back, by keys alone', async ({
   assert.equal(await page.evaluate('document.activeElement?.getAttribute("aria-label")'), 'Query');
 });
 
-test('results of symbols say what kind each is, and it is not copied', async ({ page }) => {
+test('symbol results show their kind, which is not copied', async ({ page }) => {
   await search(page, 'query=sym:plumTree');
   const line = page.getByRole('link', { name: /^line 1, function: export function/ });
   await shows(line.locator('.line-kind'), 'function');
@@ -106,7 +106,7 @@ test('the query is completed at the caret: prefixes, names of the index', async 
   await hasCount(page.locator('.suggestions'), 0);
 });
 
-test('names that a busy daemon had no time for are asked for again', async ({ page }) => {
+test('suggestions that a busy daemon omitted are requested again', async ({ page }) => {
   let tries = 0;
   await page.route(/kind=sym/, (route) =>
     ++tries < 3 ? route.fulfill({ json: [] }) : route.continue(),
@@ -116,9 +116,7 @@ test('names that a busy daemon had no time for are asked for again', async ({ pa
   await page.getByRole('option', { name: /^plumTree function, src\/plum\.ts/ }).waitFor();
 });
 
-test('where nothing is found there is nothing to filter, to order and to keep', async ({
-  page,
-}) => {
+test('without results there is nothing to filter, sort and export', async ({ page }) => {
   await search(page, 'query=nosuchword');
   const tools = page.getByRole('toolbar', { name: 'Results' });
   await tools.getByRole('button', { name: 'Plan' }).waitFor();
@@ -127,7 +125,7 @@ test('where nothing is found there is nothing to filter, to order and to keep', 
   await hasCount(page.getByRole('complementary', { name: 'Filters' }), 0);
 });
 
-test('facets narrow what is shown and live in the address', async ({ page }) => {
+test('facets filter the results and are part of the address', async ({ page }) => {
   await search(page, 'query=plumtree');
   await page.getByRole('checkbox', { name: /^Python/ }).check();
   await hasCount(page.getByRole('article'), 1);
@@ -151,7 +149,7 @@ test('facets narrow what is shown and live in the address', async ({ page }) => 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('where the answer was not all the daemon is asked for what is chosen; counts are lower bounds meanwhile', async ({
+test('with a partial answer the daemon gets the chosen facets; counts are lower bounds meanwhile', async ({
   page,
 }) => {
   const bodies: unknown[] = [];
@@ -176,7 +174,7 @@ test('where the answer was not all the daemon is asked for what is chosen; count
   assert.match(filters.find((filter) => filter?.startsWith('repo:')) ?? '', /^repo:\^local\/.*\$$/);
 });
 
-test('the plan is a picture and a table of what was left out', async ({ page }) => {
+test('the plan is a picture, with a table of excluded parts', async ({ page }) => {
   await page.goto('/search?query=plumtree');
   await page.getByRole('button', { name: 'Plan' }).click();
   const plan = page.getByRole('region', { name: 'Plan' });
@@ -190,7 +188,7 @@ test('the plan is a picture and a table of what was left out', async ({ page }) 
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('the start page offers queries of this index, which find something', async ({ page }) => {
+test('the start page offers queries with results in this index', async ({ page }) => {
   await page.goto('/');
   const examples = page.locator('section', { hasText: 'Try' }).getByRole('link');
   await examples.nth(2).waitFor();
@@ -240,7 +238,7 @@ test('history of a file, a commit with its changes, blame beside the code', asyn
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('a commit of new files, large ones folded; words that changed; white space; the first commit', async ({
+test('a commit of new files, large ones folded; changed words; white space; the first commit', async ({
   page,
 }) => {
   const commits = await fetch(`${url}/api/commits?repo=${encodeURIComponent(repoName)}`);

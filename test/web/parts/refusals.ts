@@ -80,7 +80,7 @@ async function refuses(scope: Page | Locator, text: string | RegExp): Promise<vo
   await hasCount(alert, 1);
 }
 
-test('members: no seat is left, an address is taken, one owner must remain', async ({ page }) => {
+test('members: no seat left, an address in use, one owner must remain', async ({ page }) => {
   await page.goto('/settings/members');
   const invite = async (email: string): Promise<void> => {
     await page.getByLabel('E-mail of a new member').fill(email);
@@ -120,7 +120,7 @@ test('members: no seat is left, an address is taken, one owner must remain', asy
   await hasCount(page.getByRole('alert'), 0);
 });
 
-test('security: the last way in stays, and says why until something else is changed', async ({
+test('security: the last way to sign in cannot be disabled, with the reason, until something else changes', async ({
   page,
 }) => {
   await page.goto('/settings/security');
@@ -137,7 +137,7 @@ test('security: the last way in stays, and says why until something else is chan
   await hasCount(page.getByRole('alert'), 0);
 });
 
-test('a connection that is gone is not listed again', async ({ page }) => {
+test('a removed connection is not listed again', async ({ page }) => {
   await setConnections('kept', 'gone');
   await page.goto('/settings/connections');
   const gone = page.getByRole('row', { name: /^gone/ });
@@ -150,7 +150,7 @@ test('a connection that is gone is not listed again', async ({ page }) => {
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('a key that was deleted elsewhere: the others are still listed', async ({ page, context }) => {
+test('a key deleted elsewhere: the others are still listed', async ({ page, context }) => {
   await page.goto('/settings/apiKeys');
   for (const key of ['first', 'second']) {
     await page.getByLabel('Name of the new key').fill(key);
@@ -182,7 +182,9 @@ async function refuseAll(page: Page, calls: string): Promise<() => Promise<void>
   return () => page.unroute(calls);
 }
 
-test('a further page of a difference that cannot be had: why, and once more', async ({ page }) => {
+test('a further page of a diff that cannot be loaded: the reason, and a retry', async ({
+  page,
+}) => {
   const giveAgain = await refuseAll(page, '**/api/diff?*page=2*');
   await page.goto(`/browse/${name}/-/commit/${commit}`);
   const files = page.getByRole('list', { name: 'Files' }).getByRole('listitem');
@@ -198,7 +200,7 @@ test('a further page of a difference that cannot be had: why, and once more', as
   await hasCount(page.getByRole('alert'), 0);
 });
 
-test('places of a name that nobody can have', async ({ page }) => {
+test('references that cannot be loaded', async ({ page }) => {
   const file = `/browse/${name}/-/blob/many/f10.ts`;
   await page.goto(`${file}?explore=references:${'x'.repeat(1025)}`);
   await page.locator('.cm-content').waitFor();
@@ -235,7 +237,7 @@ const CALLS: readonly (readonly [calls: string, address: () => string])[] = [
   ['**/api/diff?*', () => `/browse/${name}/-/commit/${commit}`],
 ];
 
-test('what cannot be had says why', async ({ page }) => {
+test('failing requests show the reason', async ({ page }) => {
   for (const [calls, address] of CALLS) {
     const giveAgain = await refuseAll(page, calls);
     await page.goto(address());
@@ -250,7 +252,9 @@ test('what cannot be had says why', async ({ page }) => {
   }
 });
 
-test('connections: how each listing went, why one failed, again with its log', async ({ page }) => {
+test('connections: the result of each listing, the reason of a failure, and a retry with its log', async ({
+  page,
+}) => {
   await setConnections('kept', 'dead');
   try {
     await page.goto('/settings/connections');

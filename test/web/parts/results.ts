@@ -25,7 +25,7 @@ test('each load shows the same files first, those of the API', async ({ page }) 
   );
 });
 
-test('more lines, in place: of a gap, around a match, of a file', async ({ page }) => {
+test('more lines in place: of a gap, around a match, of a file', async ({ page }) => {
   await search(page, 'query=quince');
   const card = page.getByRole('article').filter({ hasText: 'wide.ts' });
   await hasCount(card.locator('.result-line'), 4);
@@ -48,7 +48,7 @@ test('more lines, in place: of a gap, around a match, of a file', async ({ page 
   await hasCount(dozen.locator('.result-line'), 8);
 });
 
-test('a key shows more around a match, which stays where it is', async ({ page }) => {
+test('a key shows more around a match, which does not move', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 400 });
   await search(page, 'query=loquat');
   await hasCount(page.getByRole('article'), 1);
@@ -79,9 +79,7 @@ async function measureLate(page: Page): Promise<void> {
   `);
 }
 
-test('keys lead to a row that is not measured yet, in results and in the tree', async ({
-  page,
-}) => {
+test('keys reach unmeasured rows, in results and in the tree', async ({ page }) => {
   await measureLate(page);
   await search(page, 'query=plumtree&matches=20000');
   await page.getByRole('article').first().waitFor();
@@ -98,7 +96,7 @@ test('keys lead to a row that is not measured yet, in results and in the tree', 
   await until(page, `${active} === 'many'`);
 });
 
-test('from match to match, file to file, by keys alone', async ({ page }) => {
+test('from match to match and file to file, by keys only', async ({ page }) => {
   const focused = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")');
   const file = () =>
     page.evaluate<string>('document.activeElement.closest("article")?.getAttribute("aria-label")');
@@ -141,7 +139,7 @@ test('from match to match, file to file, by keys alone', async ({ page }) => {
   await page.waitForURL(/wide\.ts\?highlightRange=72&query=quince/);
 });
 
-test('back and forward bring rows, scroll and focus, without a request; a reload asks again', async ({
+test('back and forward restore rows, scroll and focus, without a request; a reload sends one', async ({
   page,
 }) => {
   let requests = 0;
@@ -207,9 +205,7 @@ test('back and forward bring rows, scroll and focus, without a request; a reload
   assert.equal(await offset(), 0);
 });
 
-test('results that are loaded anew get the focus only where it has not been put elsewhere', async ({
-  page,
-}) => {
+test('reloaded results take the focus only if it was not moved elsewhere', async ({ page }) => {
   await search(page, 'query=quince');
   await page.getByRole('link', { name: /two\.ts$/ }).focus();
   await positionKept(page);
@@ -232,7 +228,7 @@ test('results that are loaded anew get the focus only where it has not been put 
   assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Query');
 });
 
-test('results can be kept as JSON and as a table', async ({ page }) => {
+test('results can be exported as JSON and as a table', async ({ page }) => {
   const saved = async (format: string): Promise<readonly [string, string]> => {
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -261,7 +257,7 @@ test('results can be kept as JSON and as a table', async ({ page }) => {
   assert.ok(files.length > 0);
 });
 
-test('what is copied is code alone', async ({ page, context }) => {
+test('only code is copied', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await search(page, 'query=quince+file%3Awide');
   const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
@@ -285,7 +281,7 @@ test('what is copied is code alone', async ({ page, context }) => {
   assert.match(await clipboard(), /^http:.*\/wide\.ts\?highlightRange=72&query=quince/);
 });
 
-test('order by path; filters in a drawer where there is little room', async ({ page }) => {
+test('order by path; filters in a drawer in narrow windows', async ({ page }) => {
   await search(page, 'query=quince');
   await hasCount(page.getByRole('article'), 2);
   await page.getByLabel('Order').selectOption('path');
@@ -308,7 +304,7 @@ test('order by path; filters in a drawer where there is little room', async ({ p
   assert.deepEqual(await findingsOf(page), []);
 });
 
-test('what is printed is all that is loaded', async ({ page }) => {
+test('printing includes everything loaded', async ({ page }) => {
   await search(page, 'query=plumtree&matches=20000');
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
@@ -317,7 +313,7 @@ test('what is printed is all that is loaded', async ({ page }) => {
   await page.locator('.printed').waitFor({ state: 'detached' });
 });
 
-test('a search worker that cannot be loaded is told, and asked for again', async ({ page }) => {
+test('a search worker that cannot be loaded is reported, and requested again', async ({ page }) => {
   await page.route(/search-worker/, (route) => route.abort());
   await page.goto('/search?query=quince');
   await page.getByText('A part of this page could not be loaded').waitFor();

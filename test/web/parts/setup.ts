@@ -11,7 +11,7 @@ import { PASSWORD, signInByPage } from '../people.ts';
 
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: PASSWORD };
 
-void test('set up, make a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
+void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n', 'the.bin': 'a\0b' });
   commitAll(repo);
   const served = await serveIndexed(temporaryFolder(), [repo], {

@@ -12,7 +12,7 @@ import { startIssuer } from '../../accounts/sign-on/real-issuer.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { findingsOf, NO_BROWSER, visit } from '../browser.ts';
 
-void test('continue with a provider, and come back', { skip: NO_BROWSER }, async () => {
+void test('sign in with a provider', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n' });
   commitAll(repo);
   const issuer = await startIssuer();

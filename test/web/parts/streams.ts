@@ -45,7 +45,7 @@ async function letAllCome(page: Page, end: RegExp): Promise<number> {
   return steps;
 }
 
-slowTest('what streams in moves nothing that was painted', async ({ page }) => {
+slowTest('streaming results move nothing already painted', async ({ page }) => {
   await page.addInitScript(`
     self.shifts = [];
     new PerformanceObserver((list) => {
@@ -63,7 +63,7 @@ slowTest('what streams in moves nothing that was painted', async ({ page }) => {
   assert.deepEqual(await page.evaluate('self.shifts'), []);
 });
 
-test('an answer to what was typed that was all stands when it is asked for; a part of it does not', async ({
+test('a complete answer while typing is reused on submit; a partial one is not', async ({
   page,
 }) => {
   const limits: number[] = [];
@@ -98,30 +98,24 @@ test('an answer to what was typed that was all stands when it is asked for; a pa
   await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
 });
 
-slowTest(
-  'a search that is stopped keeps what is there, and goes on when asked',
-  async ({ page }) => {
-    door.letPass(2);
-    await page.goto('/search?query=plumtree&matches=20000');
-    await page.getByRole('article').first().waitFor();
-    const ended = door.abandoned.count;
-    await page.getByRole('button', { name: 'Stop' }).click();
-    assert.match(
-      await summary(page),
-      /^[\d,]+ matches so far in \d+ files · you stopped the search/,
-    );
-    const locations = await settledLocations(page);
-    while (door.abandoned.count === ended) await page.waitForTimeout(20);
-    door.letPass(Infinity);
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('that is all').waitFor();
-    assert.match(await summary(page), /^18,000 matches in 300 files/);
-    assert.deepEqual(await settledLocations(page), locations);
-  },
-);
+slowTest('a stopped search keeps its results, and continues on request', async ({ page }) => {
+  door.letPass(2);
+  await page.goto('/search?query=plumtree&matches=20000');
+  await page.getByRole('article').first().waitFor();
+  const ended = door.abandoned.count;
+  await page.getByRole('button', { name: 'Stop' }).click();
+  assert.match(await summary(page), /^[\d,]+ matches so far in \d+ files · you stopped the search/);
+  const locations = await settledLocations(page);
+  while (door.abandoned.count === ended) await page.waitForTimeout(20);
+  door.letPass(Infinity);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('that is all').waitFor();
+  assert.match(await summary(page), /^18,000 matches in 300 files/);
+  assert.deepEqual(await settledLocations(page), locations);
+});
 
 slowTest(
-  'a reader of the screen hears what is shown until there is something else, a wait after a moment, and the count once',
+  'a screen reader announces new results, a wait after a moment, and the count once',
   async ({ page }) => {
     door.letPass(Infinity);
     await search(page, 'query=plumtree&matches=20000');
@@ -159,7 +153,7 @@ slowTest(
   },
 );
 
-test('a limit is said, and more comes below what is there', async ({ page }) => {
+test('a limit is reported, and more results load below', async ({ page }) => {
   await page.goto('/search?query=plumtree&matches=5000');
   await page.getByText(/^First 5,000 matches in \d+ files · there/).waitFor();
   const locations = await settledLocations(page);

@@ -24,7 +24,7 @@ test('no key is lost while the page loads, completes, searches and shows results
   assert.equal(await queryBox(page).inputValue(), 'figtree -file:tall.txt row 1');
 });
 
-test('what is composed is whole, also where completion comes in the midst of it; nothing is asked for before', async ({
+test('composed text stays whole, also during completion; nothing is requested before its end', async ({
   page,
   context,
 }) => {
@@ -61,9 +61,7 @@ test('what is composed is whole, also where completion comes in the midst of it;
   await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
 });
 
-test('finding in a file leaves the browser its own search, and its other keys', async ({
-  page,
-}) => {
+test('finding in a file keeps the search of the browser, and its other keys', async ({ page }) => {
   await page.goto(`${browsed}/blob/tall.txt`);
   const content = page.locator('.cm-content');
   await content.click();
@@ -92,7 +90,7 @@ test('finding in a file leaves the browser its own search, and its other keys', 
   await field.waitFor({ state: 'detached' });
 });
 
-test('the box is cleared, what was asked before is offered, a facet is searched, a result opens in another tab', async ({
+test('the box is cleared, recent queries are offered, a facet is searched, a result opens in another tab', async ({
   page,
   context,
 }) => {
