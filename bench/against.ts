@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchCase } from './cases.ts';
-import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf, createClient } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE, search, bodyOf, createClient } from './client.ts';
 import type { SearchClient } from './client.ts';
 import type { Corpus } from './corpora.ts';
 import { buildIndex, findSymbols, privateMemorySize, startDaemon } from './daemon.ts';
@@ -206,7 +206,7 @@ async function problemOf(
   matches: number,
 ): Promise<string | undefined> {
   for (const [index, { client }] of sides.entries()) {
-    const problem = findProblem(await ask(client, body), expected, matches);
+    const problem = findProblem(await search(client, body), expected, matches);
     if (problem !== undefined) return `${index === 0 ? 'this build' : 'the other'}: ${problem}`;
   }
   return undefined;

@@ -111,7 +111,7 @@ export function bodyOf(benchCase: BenchCase, matches: number): string {
 }
 
 /** Rejects with status and body if the status is not 200. */
-export async function ask(client: SearchClient, body: string): Promise<SearchResponse> {
+export async function search(client: SearchClient, body: string): Promise<SearchResponse> {
   const answer = await client.post(body);
   const text = answer.body.toString();
   if (answer.status !== 200) throw new Error(`HTTP ${String(answer.status)}: ${text}`);
@@ -144,7 +144,7 @@ export function searchAllThrough(client: SearchClient): SearchAll {
       isRegexEnabled: isRegex,
       isCaseSensitivityEnabled: isCaseSensitive,
     });
-    const response = await ask(client, body);
+    const response = await search(client, body);
     return response.isSearchExhaustive ? rangesByPath(response) : undefined;
   };
 }
@@ -153,7 +153,7 @@ export function searchAllThrough(client: SearchClient): SearchAll {
 export async function listDocs(
   client: SearchClient,
 ): Promise<{ paths: Set<string>; skipped: Map<string, string> }> {
-  const response = await ask(client, JSON.stringify({ query: '-()', matches: MATCHES_MAX }));
+  const response = await search(client, JSON.stringify({ query: '-()', matches: MATCHES_MAX }));
   if (!response.isSearchExhaustive) throw new Error('the corpus has too many files to list');
   const skipped = new Map<string, string>();
   for (const { fileName, skipReason } of response.files) {

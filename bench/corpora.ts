@@ -18,9 +18,9 @@ export interface Corpus {
 }
 
 /** The folder for downloads and peers' indexes: `given`, or by the XDG convention. */
-export function cacheFolder(given: string | undefined): string {
+export function cacheFolder(folder: string | undefined): string {
   const base = process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache');
-  return path.resolve(given ?? path.join(base, 'trawl-bench'));
+  return path.resolve(folder ?? path.join(base, 'trawl-bench'));
 }
 
 function say(text: string): void {
@@ -60,11 +60,11 @@ async function unpackLinux(folder: string): Promise<void> {
 }
 
 /** `given`: an unpacked tree. Rejects without apt, or without network on the first use. */
-async function openLinux(cache: string, given: string | undefined): Promise<Corpus> {
+async function openLinux(cache: string, folder: string | undefined): Promise<Corpus> {
   const version = await packageVersion();
-  const root = given ?? path.join(cache, `${LINUX_PACKAGE}_${version.replaceAll(':', '%3a')}`);
+  const root = folder ?? path.join(cache, `${LINUX_PACKAGE}_${version.replaceAll(':', '%3a')}`);
   if (!existsSync(root)) {
-    if (given !== undefined) throw new Error(`no such folder: ${given}`);
+    if (folder !== undefined) throw new Error(`no such folder: ${folder}`);
     await unpackLinux(root);
   }
   return { name: 'linux', version, root: path.resolve(root), cases: LINUX_CASES };

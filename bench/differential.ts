@@ -75,8 +75,8 @@ function firstDifference(
 ): [ByteRange | undefined, ByteRange | undefined] | undefined {
   const count = Math.max(expected.length, actual.length);
   for (let i = 0; i < count; i++) {
-    const [want, got] = [expected[i], actual[i]];
-    if (want?.[0] !== got?.[0] || want?.[1] !== got?.[1]) return [want, got];
+    const [reference, got] = [expected[i], actual[i]];
+    if (reference?.[0] !== got?.[0] || reference?.[1] !== got?.[1]) return [reference, got];
   }
   return undefined;
 }

@@ -151,19 +151,17 @@ class Bench {
   }
 }
 
-function readText(place: string, sizeMax: number): Uint8Array {
-  const bytes = statSync(place).isDirectory()
-    ? readCorpus(place, sizeMax).bytes
-    : readFileSync(place);
+function readText(file: string, sizeMax: number): Uint8Array {
+  const bytes = statSync(file).isDirectory() ? readCorpus(file, sizeMax).bytes : readFileSync(file);
   return bytes.subarray(0, sizeMax);
 }
 
-const [place, megabytes = '256', rounds = '7', ...names] = process.argv.slice(2);
-if (place === undefined) {
+const [file, megabytes = '256', rounds = '7', ...names] = process.argv.slice(2);
+if (file === undefined) {
   throw new Error('usage: kernels FILE_OR_FOLDER [MEGABYTES] [ROUNDS] [NAME...]');
 }
 v8.setFlagsFromString('--no-liftoff');
-const text = readText(place, Number(megabytes) * 1e6);
+const text = readText(file, Number(megabytes) * 1e6);
 const pages = Math.ceil((text.length + OUTPUT_SIZE) / PAGE_SIZE) + 64;
 const core = await instantiateCore<KernelExports>(
   'test/core/assembly/kernels.ts',

@@ -13,7 +13,7 @@ import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import { buildOf, formatAgainst, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
 import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
-import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE, search } from './client.ts';
 import type { SearchClient } from './client.ts';
 import { ATTACKS } from './attacks/attacks.ts';
 import { formatAttacks } from './attacks/report.ts';
@@ -301,7 +301,7 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
     const daemon = await startDaemon([corpus.root], dataDir);
     const client = createClient(daemon.url, 2);
     try {
-      await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));
+      await search(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));
       const firstAnswerMs = performance.now() - startMs;
       await use({ corpus, build, symbols, daemon, client, firstAnswerMs });
     } finally {

@@ -77,7 +77,7 @@ async function firstLoad(browser: Browser, url: string): Promise<FirstLoad> {
   return { bytes, interactiveMs };
 }
 
-async function ask(page: Page, query: string): Promise<void> {
+async function search(page: Page, query: string): Promise<void> {
   const box = page.getByRole('combobox', { name: 'Query' });
   await box.fill(query);
   await box.press('Enter');
@@ -149,7 +149,7 @@ interface Stream {
 
 async function streamMany(page: Page): Promise<Stream> {
   await page.evaluate('bench_.longest = 0');
-  await ask(page, FREQUENT);
+  await search(page, FREQUENT);
   const summary = page.locator('#search-summary');
   await summary
     .getByText(`First ${MATCHES.toLocaleString('en')} matches`)

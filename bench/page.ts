@@ -39,20 +39,20 @@ function linesOf(count: number): string {
   return `${Array.from({ length: count }, (_, index) => lineAt(index)).join('\n')}\n`;
 }
 
-function makeRepository(place: string): void {
+function makeRepository(folder: string): void {
   const git = (...args: string[]): void => {
     const identity = ['-c', 'user.name=Bench', '-c', 'user.email=bench@example.com'];
-    const { status, stderr } = spawnSync('git', [...identity, ...args], { cwd: place });
+    const { status, stderr } = spawnSync('git', [...identity, ...args], { cwd: folder });
     if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr.toString()}`);
   };
-  mkdirSync(place);
+  mkdirSync(folder);
   git('init', '-q', '-b', 'main');
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(place, name), text);
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(folder, name), text);
   const blamed = linesOf(BLAMED_LINES).split('\n');
   for (let commit = 0; commit < BLAMED_COMMITS; commit++) {
     for (let line = commit; line < BLAMED_LINES; line += BLAMED_COMMITS)
       blamed[line] = `${blamed[line] ?? ''} // ${commit}`;
-    writeFileSync(path.join(place, 'blamed.ts'), blamed.join('\n'));
+    writeFileSync(path.join(folder, 'blamed.ts'), blamed.join('\n'));
     git('add', '-A');
     git('commit', '-q', '-m', `change ${commit}`);
   }

@@ -45,7 +45,7 @@ function readQuestions(folder: string): Question[] {
       readFileSync(path.join(data, `${repo}.json`), 'utf8'),
     ) as readonly Omit<Question, 'repo'>[];
     for (const { locations = [] } of questions)
-      for (const place of locations) checkLine(path.join(folder, repo), place);
+      for (const location of locations) checkLine(path.join(folder, repo), location);
     return questions.map((question) => ({ ...question, repo }));
   });
 }
@@ -57,14 +57,14 @@ function checkLine(root: string, { path: file, line, text }: AnswerLine): void {
     throw new Error(`${file}:${String(line)} of ${root} is not: ${text}`);
 }
 
-function isFound({ locations = [], commit }: Question, seen: readonly Location[]): boolean {
-  const keys = new Set(seen.map(keyOf));
+function isFound({ locations = [], commit }: Question, found: readonly Location[]): boolean {
+  const keys = new Set(found.map(keyOf));
   const requested: Location[] = commit === undefined ? [...locations] : [{ commit }];
-  return requested.every((place) => keys.has(keyOf(place)));
+  return requested.every((location) => keys.has(keyOf(location)));
 }
 
-function keyOf(place: Location): string {
-  return 'commit' in place ? place.commit : `${place.path}:${String(place.line)}`;
+function keyOf(location: Location): string {
+  return 'commit' in location ? location.commit : `${location.path}:${String(location.line)}`;
 }
 
 async function answerAll(toolbox: Toolbox, questions: readonly Question[]): Promise<Outcome[]> {

@@ -97,8 +97,8 @@ async function evaluate(
   if ('path' in meaning)
     return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, NOTHING]));
   if ('not' in meaning) {
-    const held = await evaluateOne(meaning.not);
-    return new Map(all.filter((file) => !held.has(file)).map((file) => [file, NOTHING]));
+    const excluded = await evaluateOne(meaning.not);
+    return new Map(all.filter((file) => !excluded.has(file)).map((file) => [file, NOTHING]));
   }
   const children = 'and' in meaning ? meaning.and : meaning.or;
   const maps: Found[] = [];

@@ -3,7 +3,7 @@
 import { Bench } from 'tinybench';
 import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
 import type { BenchCase } from './cases.ts';
-import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE, search, bodyOf } from './client.ts';
 import type { Answer, SearchClient } from './client.ts';
 import type { Counts } from './reference.ts';
 import { summarizeLatency } from './statistics.ts';
@@ -153,7 +153,7 @@ export async function measureCase(
   const columns: ColumnFigure[] = [];
   for (const matches of [MATCHES_PAGE, MATCHES_MAX]) {
     const body = bodyOf(benchCase, matches);
-    const response = await ask(client, body);
+    const response = await search(client, body);
     const problem = findProblem(response, expected, matches);
     if (problem !== undefined) return { kind: 'wrong', problem };
     columns.push({

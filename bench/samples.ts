@@ -65,7 +65,7 @@ function characterStart(text: string, index: number): number {
   return code >= 0xdc00 && code <= 0xdfff && index > 0 ? index - 1 : index;
 }
 
-function pieceAtLocation(text: string, random: Random): string {
+function fragmentAt(text: string, random: Random): string {
   const start = characterStart(text, Math.floor(random() * text.length));
   return prefixOfSize(text.slice(start, start + SIZE_MAX + 1), sampleSize(random));
 }
@@ -77,13 +77,13 @@ function wordNear(text: string, random: Random): { word: string; index: number }
   return found ? { word: found[0], index: found.index } : undefined;
 }
 
-function pieceOfIdentifier(text: string, random: Random): string {
+function fragmentOfIdentifier(text: string, random: Random): string {
   const word = wordNear(text, random)?.word ?? '';
   const start = random() < 0.5 ? 0 : Math.floor(random() * word.length);
   return prefixOfSize(word.slice(start), sampleSize(random));
 }
 
-function pieceAcrossBorder(text: string, random: Random): string {
+function fragmentAcrossBorder(text: string, random: Random): string {
   const found = wordNear(text, random);
   if (!found) return '';
   const size = sampleSize(random);
@@ -119,10 +119,10 @@ function isUsable(literal: string): boolean {
 }
 
 function drawLiteral(kind: SampleKind, text: string, random: Random): string {
-  if (kind === 'place') return pieceAtLocation(text, random);
-  if (kind === 'identifier') return pieceOfIdentifier(text, random);
-  if (kind === 'border') return pieceAcrossBorder(text, random);
-  return mutate(pieceAtLocation(text, random), random);
+  if (kind === 'place') return fragmentAt(text, random);
+  if (kind === 'identifier') return fragmentOfIdentifier(text, random);
+  if (kind === 'border') return fragmentAcrossBorder(text, random);
+  return mutate(fragmentAt(text, random), random);
 }
 
 /** Distinct, all kinds alike often; fewer if the files have no more. Throws if a file cannot be read. */

@@ -162,7 +162,7 @@ async function heapSize(): Promise<number> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the inspector's own protocol
   const [target] = (await targets.json()) as readonly { readonly webSocketDebuggerUrl: string }[];
   const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '');
-  const ask = (id: number, method: string): Promise<string> =>
+  const send = (id: number, method: string): Promise<string> =>
     new Promise((resolve, reject) => {
       socket.addEventListener('message', ({ data }) => {
         if (String(data).startsWith(`{"id":${String(id)},`)) resolve(String(data));
@@ -171,8 +171,8 @@ async function heapSize(): Promise<number> {
       socket.send(JSON.stringify({ id, method }));
     });
   await new Promise((resolve) => socket.addEventListener('open', resolve));
-  await ask(1, 'HeapProfiler.collectGarbage');
-  const usage = await ask(2, 'Runtime.getHeapUsage');
+  await send(1, 'HeapProfiler.collectGarbage');
+  const usage = await send(2, 'Runtime.getHeapUsage');
   socket.close();
   return Number(/"usedSize":(\d+)/.exec(usage)?.[1]);
 }
@@ -245,13 +245,13 @@ async function showSessions(folder: string): Promise<void> {
   );
 }
 
-async function main([tree, given]: readonly string[]): Promise<void> {
+async function main([tree, output]: readonly string[]): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-tool-calls-'));
   try {
     await showSessions(folder);
     if (tree === undefined) return;
-    const dataDir = given ?? path.join(folder, 'tree');
-    if (given === undefined) await buildIndex([path.resolve(tree)], dataDir);
+    const dataDir = output ?? path.join(folder, 'tree');
+    if (output === undefined) await buildIndex([path.resolve(tree)], dataDir);
     await showCalls(path.resolve(tree), dataDir);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -43,12 +43,12 @@ const WAITING_REQUEST = 'GET /api/health HTTP/1.1\r\nHost: localhost\r\n';
 const BODY_PART = Buffer.alloc(1 << 16, 'x');
 
 /** Sends all but the last byte of a body of `size` bytes. */
-function holdBody(crew: Crew, size: number): void {
+function keepBodyOpen(crew: Crew, size: number): void {
   const head = 'POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
   const parts = Array.from({ length: Math.ceil(size / BODY_PART.length) }, (_, i) =>
     BODY_PART.subarray(0, Math.min(BODY_PART.length, size - 1 - i * BODY_PART.length)),
   );
-  crew.hold([`${head}Content-Length: ${size}\r\n\r\n`, ...parts]);
+  crew.keepOpen([`${head}Content-Length: ${size}\r\n\r\n`, ...parts]);
 }
 
 async function vanish({ crew, world }: Scene, index: number): Promise<void> {
@@ -56,7 +56,7 @@ async function vanish({ crew, world }: Scene, index: number): Promise<void> {
     const { call } = pick(endpointCalls(world, index + round), index + round);
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(), (index * 7 + round * 13) % 50);
-    await crew.ask(call, { end: end.signal });
+    await crew.send(call, { end: end.signal });
     clearTimeout(timer);
     await pause(5, crew.signal);
   }
@@ -140,8 +140,8 @@ export const ATTACKS: readonly Attack[] = [
     why: '1,000 connections that send nothing, and 1,000 that send half a request',
     run: ({ crew, scaled }) => {
       for (let i = 0; i < scaled(1000); i++) {
-        crew.hold([]);
-        crew.hold([WAITING_REQUEST]);
+        crew.keepOpen([]);
+        crew.keepOpen([WAITING_REQUEST]);
       }
       return crew.untilEnd();
     },
@@ -162,7 +162,7 @@ export const ATTACKS: readonly Attack[] = [
       for (const { name, call } of everyCall(world, scaled)) {
         if (crew.signal.aborted) return;
         blame(name);
-        await crew.ask(call);
+        await crew.send(call);
         // So that effects of one call are not attributed to the next.
         await pause(scaled(100), crew.signal);
       }
@@ -173,7 +173,7 @@ export const ATTACKS: readonly Attack[] = [
     why: '1,000 connections send 1 MB less one byte, without credential',
     isClosed: true,
     run: ({ crew, scaled }) => {
-      for (let i = 0; i < scaled(1000); i++) holdBody(crew, BODY_SIZE_MAX);
+      for (let i = 0; i < scaled(1000); i++) keepBodyOpen(crew, BODY_SIZE_MAX);
       return crew.untilEnd();
     },
   },

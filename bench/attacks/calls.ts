@@ -51,8 +51,8 @@ export function bigSourceCall({ plainRepo }: World): Call {
 }
 
 function nameOf({ path, body }: Call): string {
-  const place = path.replace(/\?.*/s, '');
-  return `${body === undefined ? 'GET' : 'POST'} ${place}`;
+  const pathname = path.replace(/\?.*/s, '');
+  return `${body === undefined ? 'GET' : 'POST'} ${pathname}`;
 }
 
 /** Searches differ by `index`. */

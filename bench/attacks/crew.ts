@@ -71,7 +71,7 @@ function readSlowly(answer: IncomingMessage, signal: AbortSignal): Promise<void>
   });
 }
 
-interface AskOptions {
+interface SendOptions {
   readonly isSlow?: boolean;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
@@ -102,7 +102,7 @@ export class Crew {
   }
 
   /** True: a success. */
-  async ask(call: Call, { isSlow = false, agent, end }: AskOptions = {}): Promise<boolean> {
+  async send(call: Call, { isSlow = false, agent, end }: SendOptions = {}): Promise<boolean> {
     const signal = end === undefined ? this.#signal : AbortSignal.any([end, this.#signal]);
     let answer: IncomingMessage;
     try {
@@ -153,7 +153,7 @@ export class Crew {
     const drive = async (): Promise<void> => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!this.#signal.aborted) {
-        const isFine = await this.ask(next(index++), { agent });
+        const isFine = await this.send(next(index++), { agent });
         // Shorter than `Retry-After` says, as an attacker waits.
         if (!isFine) await pause(20, this.#signal);
       }
@@ -164,8 +164,9 @@ export class Crew {
 
   /** `connectionCount` slow readers, one call each; waits until the end. */
   async readSlowly(connectionCount: number, next: (index: number) => Call): Promise<void> {
-    const ask = (_: unknown, i: number): Promise<boolean> => this.ask(next(i), { isSlow: true });
-    await Promise.all(Array.from({ length: connectionCount }, ask));
+    const sendSlowly = (_: unknown, i: number): Promise<boolean> =>
+      this.send(next(i), { isSlow: true });
+    await Promise.all(Array.from({ length: connectionCount }, sendSlowly));
     await this.untilEnd();
   }
 
@@ -174,7 +175,7 @@ export class Crew {
   }
 
   /** A connection that sends bytes as they are and no more, to the end; the status of an early answer is counted. */
-  hold(bytes: readonly (string | Buffer)[]): void {
+  keepOpen(bytes: readonly (string | Buffer)[]): void {
     const socket = connect(Number(this.#url.port), this.#url.hostname);
     let head = '';
     socket.on('error', () => {});

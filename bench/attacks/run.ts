@@ -132,8 +132,8 @@ async function warmUp({ url, ended }: RunningDaemon, world: World): Promise<void
   const stop = new AbortController();
   void ended.then(() => stop.abort());
   const crew = new Crew(url, AUTHORIZATION, stop.signal);
-  while (!(await crew.ask({ path: '/api/ready' }))) await pause(200, stop.signal);
-  for (const { call } of endpointCalls(world, 0)) await crew.ask(call);
+  while (!(await crew.send({ path: '/api/ready' }))) await pause(200, stop.signal);
+  for (const { call } of endpointCalls(world, 0)) await crew.send(call);
 }
 
 class Ending {

@@ -48,7 +48,7 @@ interface Probe {
 }
 
 /** Rejects with the kind of fault. */
-function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
+function sendOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST';
     const all = { ...headers, 'content-type': 'application/json' };
@@ -69,7 +69,7 @@ function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
   });
 }
 
-async function ask(agent: Agent, probe: Probe): Promise<number> {
+async function measure(agent: Agent, probe: Probe): Promise<number> {
   const samples = phases[phase];
   const blamedHere = blamed;
   const startMs = performance.now();
@@ -81,7 +81,7 @@ async function ask(agent: Agent, probe: Probe): Promise<number> {
   pending.add(note);
   let fault: string | undefined;
   try {
-    await askOnce(agent, probe);
+    await sendOnce(agent, probe);
   } catch (error) {
     fault = error instanceof Error ? error.message : String(error);
     samples.faults[fault] = (samples.faults[fault] ?? 0) + 1;
@@ -101,7 +101,7 @@ function addPaced(list: number[], ms: number, intervalMs: number): void {
 async function drive(probe: Probe): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!over.signal.aborted) {
-    const tookMs = await ask(agent, probe);
+    const tookMs = await measure(agent, probe);
     await new Promise((resolve) => setTimeout(resolve, probe.intervalMs - tookMs));
   }
   agent.destroy();

@@ -49,12 +49,12 @@ export function startWatch(data: WatchData, onMemory: (size: number) => void): W
   const worker = new Worker(new URL(`./watch-worker.${extension}`, import.meta.url), {
     workerData: data,
   });
-  const seen = new Map<Phase, () => void>();
+  const waiting = new Map<Phase, () => void>();
   const over = new Promise<Phases>((resolve, reject) => {
     worker.on('error', reject);
     worker.on('message', (report: WatchReport) => {
       if (report.kind === 'memory') onMemory(report.size);
-      else if (report.kind === 'seen') seen.get(report.phase)?.();
+      else if (report.kind === 'seen') waiting.get(report.phase)?.();
       else resolve(report.phases);
     });
   });
@@ -62,7 +62,7 @@ export function startWatch(data: WatchData, onMemory: (size: number) => void): W
   return {
     enter: (phase) =>
       new Promise((resolve) => {
-        seen.set(phase, resolve);
+        waiting.set(phase, resolve);
         worker.postMessage(phase satisfies WatchMessage);
       }),
     blame: (name) => {

@@ -87,7 +87,7 @@ export function sampleQueries(corpus: Corpus, count: number, seed: number): stri
   while (queries.size < count) {
     const at = Math.floor(random() * (corpus.bytes.length - 200));
     const text = corpus.bytes.toString('latin1', at, at + 160);
-    const query = random() < 0.78 ? identifier(text, random) : linePiece(text, random);
+    const query = random() < 0.78 ? identifier(text, random) : lineFragment(text, random);
     if (query !== undefined && query.length >= 3) queries.add(query);
   }
   return [...queries];
@@ -100,7 +100,7 @@ function identifier(text: string, random: () => number): string | undefined {
   return found.slice(0, at) + 'jqxzvw'[Math.floor(random() * 6)] + found.slice(at + 1);
 }
 
-function linePiece(text: string, random: () => number): string | undefined {
-  const piece = text.slice(0, 8 + Math.floor(random() * 23));
-  return /[\n\x80-\xff]/.test(piece) || piece.trim().length < 3 ? undefined : piece;
+function lineFragment(text: string, random: () => number): string | undefined {
+  const fragment = text.slice(0, 8 + Math.floor(random() * 23));
+  return /[\n\x80-\xff]/.test(fragment) || fragment.trim().length < 3 ? undefined : fragment;
 }

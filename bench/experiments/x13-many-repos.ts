@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, createClient, send } from '../client.ts';
+import { search, createClient, send } from '../client.ts';
 import { buildIndex, findSymbols, folderSize, privateMemorySize, startDaemon } from '../daemon.ts';
 
 const [tree = '', count = '5000', work = ''] = process.argv.slice(2);
@@ -64,9 +64,9 @@ async function checkAll(): Promise<void> {
 async function healthSinceStart(): Promise<void> {
   const waits: number[] = [];
   for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(10)) {
-    const askedMs = performance.now();
+    const sentMs = performance.now();
     await send(new URL('/api/health', daemon.url), {});
-    waits.push(performance.now() - askedMs);
+    waits.push(performance.now() - sentMs);
   }
   const p99 = waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.99)]!;
   print('health in the first 5 s, p99', `${p99.toFixed(1)} ms`);
@@ -91,7 +91,7 @@ async function medianOf(some: readonly string[]): Promise<string> {
 }
 
 async function answerOf(query: string, more: object): Promise<number> {
-  const { files } = await ask(client, JSON.stringify({ query, matches: 100, ...more }));
+  const { files } = await search(client, JSON.stringify({ query, matches: 100, ...more }));
   return files.length;
 }
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ask, createClient, send } from '../client.ts';
+import { search, createClient, send } from '../client.ts';
 import { startWatch } from '../attacks/watch.ts';
 import { type RunningDaemon, startDaemon } from '../daemon.ts';
 
@@ -118,7 +118,7 @@ async function measurePush(source: string): Promise<void> {
     await report(daemon.url, server.url);
     const reportedMs = performance.now() - startMs;
     const query = JSON.stringify({ query: word, matches: 10 });
-    while ((await ask(client, query)).files.length < 10) await sleep(20);
+    while ((await search(client, query)).files.length < 10) await sleep(20);
     const foundMs = performance.now() - startMs;
     costs.push(foundMs);
     // Repeats within 5 s are one job; the clone's maintenance is over by then.
@@ -142,8 +142,8 @@ async function phasesOf(url: string, atMs: number, reportedMs: number, foundMs: 
     startedAt: string;
     finishedAt: string;
   }[];
-  const [begun, ended] = [job!.startedAt, job!.finishedAt].map((time) => Date.parse(time) - atMs);
-  const times = { webhook: reportedMs, begun, found: foundMs, ended };
+  const [start, ended] = [job!.startedAt, job!.finishedAt].map((time) => Date.parse(time) - atMs);
+  const times = { webhook: reportedMs, begun: start, found: foundMs, ended };
   return Object.entries(times)
     .map(([name, ms]) => `${name} ${seconds(ms!)}`)
     .join(', ');

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, createClient } from '../client.ts';
+import { search, createClient } from '../client.ts';
 import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
 
 const [folder = '', work = ''] = process.argv.slice(2);
@@ -39,9 +39,9 @@ async function measureRevisions(): Promise<void> {
   const client = createClient(daemon.url, 1);
   for (const back of BACK) {
     const request = JSON.stringify({ query: `kmalloc rev:main~${back}`, matches: 100 });
-    const first = await timeOf(() => ask(client, request));
+    const first = await timeOf(() => search(client, request));
     const others: number[] = [];
-    for (let i = 0; i < 20; i++) others.push(await timeOf(() => ask(client, request)));
+    for (let i = 0; i < 20; i++) others.push(await timeOf(() => search(client, request)));
     print(`rev: ${back} commits`, `${first.toFixed(0)} ms, again ${median(others).toFixed(1)} ms`);
   }
   client.close();
@@ -58,7 +58,7 @@ async function measureSaves(): Promise<void> {
   });
   const client = createClient(daemon.url, 1);
   const anything = JSON.stringify({ query: 'kmalloc', matches: 1 });
-  while ((await ask(client, anything)).files.length === 0) await sleep(500);
+  while ((await search(client, anything)).files.length === 0) await sleep(500);
   await sleep(SETTLE_MS);
   const costs: number[] = [];
   const names = filesOf(tree);
@@ -69,7 +69,7 @@ async function measureSaves(): Promise<void> {
     costs.push(
       await timeOf(async () => {
         const request = JSON.stringify({ query: word, matches: 100 });
-        while ((await ask(client, request)).files.length === 0) await sleep(5);
+        while ((await search(client, request)).files.length === 0) await sleep(5);
       }),
     );
   }
@@ -106,8 +106,8 @@ function makeHistory(): void {
   rmSync(stream);
 }
 
-function filesOf(place: string): string[] {
-  return run(['-C', place, 'ls-tree', '-r', '--name-only', 'HEAD']).trim().split('\n');
+function filesOf(folder: string): string[] {
+  return run(['-C', folder, 'ls-tree', '-r', '--name-only', 'HEAD']).trim().split('\n');
 }
 
 async function timeOf(what: () => Promise<unknown>): Promise<number> {

@@ -40,9 +40,9 @@ function* commit(): Generator<string> {
 /** About 85 bytes, no two alike. */
 function fileOf(at: number): string {
   const folder = Math.floor(at / FANOUT);
-  const place = `part${Math.floor(folder / FANOUT)}/folder${folder % FANOUT}/file${at}.txt`;
+  const name = `part${Math.floor(folder / FANOUT)}/folder${folder % FANOUT}/file${at}.txt`;
   const text = `value_${at} = ${Math.imul(at, 2_654_435_761) >>> 0}\n# what stands in the file of number ${at} and in no other\n`;
-  return `M 100644 inline ${place}\ndata ${text.length}\n${text}\n`;
+  return `M 100644 inline ${name}\ndata ${text.length}\n${text}\n`;
 }
 
 async function git(args: readonly string[], input: Iterable<string>): Promise<void> {

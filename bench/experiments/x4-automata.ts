@@ -213,8 +213,8 @@ class Bench {
     const { exports, bytes } = this.core;
     const set = this.take(32);
     for (let byte = 0; byte < 256; byte++) {
-      const place = set + (byte >> 3);
-      bytes[place] = (bytes[place] ?? 0) | (+isMember(byte) << (byte & 7));
+      const index = set + (byte >> 3);
+      bytes[index] = (bytes[index] ?? 0) | (+isMember(byte) << (byte & 7));
     }
     const plan = this.take(256);
     exports.compileClassRun(set, runSizeMin, plan);

@@ -97,7 +97,7 @@ async function samplePaths(repoPath: string): Promise<string[]> {
 interface Question {
   readonly name: string;
   readonly paths: readonly (string | undefined)[];
-  readonly ask: (history: History, repo: RepoRecord, target: HistoryTarget) => Promise<unknown>;
+  readonly run: (history: History, repo: RepoRecord, target: HistoryTarget) => Promise<unknown>;
   /** The command that people would type. */
   readonly git: (file: string | undefined) => readonly string[];
 }
@@ -118,31 +118,31 @@ function questionsOf(paths: readonly string[], large: string | undefined): Quest
   const blamed = large === undefined ? paths : [large];
   const everything = [undefined];
   return [
-    { name: 'first page, path', paths, ask: page(0), git: (file) => log(file) },
-    { name: 'first page', paths: everything, ask: page(0), git: (file) => log(file) },
+    { name: 'first page, path', paths, run: page(0), git: (file) => log(file) },
+    { name: 'first page', paths: everything, run: page(0), git: (file) => log(file) },
     {
       name: 'page 500',
       paths: everything,
-      ask: page(25_000),
+      run: page(25_000),
       git: (file) => log(file, '--skip=25000'),
     },
     {
       name: 'authors',
       paths: everything,
-      ask: (history, repo, target) => history.authors(repo, target, NEVER),
+      run: (history, repo, target) => history.authors(repo, target, NEVER),
       git: () => ['shortlog', '-sne', 'HEAD', '--'],
     },
     {
       name: 'blame',
       paths: blamed,
-      ask: (history, repo, { ref, path: file = '' }) =>
+      run: (history, repo, { ref, path: file = '' }) =>
         history.blame(repo, { ref, path: file }, NEVER),
       git: (file = '') => ['blame', '--porcelain', 'HEAD', '--', file],
     },
     {
       name: 'diff HEAD~100..HEAD',
       paths: everything,
-      ask: (history, repo) =>
+      run: (history, repo) =>
         history.diff(repo, { base: 'HEAD~100', head: 'HEAD', path: undefined }, NEVER),
       git: () => ['diff', 'HEAD~100', 'HEAD', '--'],
     },
@@ -150,14 +150,14 @@ function questionsOf(paths: readonly string[], large: string | undefined): Quest
 }
 
 async function row(history: History, repo: RepoRecord, question: Question): Promise<string[]> {
-  const { name, paths, ask, git } = question;
+  const { name, paths, run, git } = question;
   const commit = String(await runGit(['rev-parse', 'HEAD'], { repoPath: repo.source.path })).trim();
   const times: [number[], number[], number[]] = [[], [], []];
   for (const file of paths) {
     const target = { ref: commit, path: file };
     times[0].push(await elapsedMs(() => runGit(git(file), { repoPath: repo.source.path })));
-    times[1].push(await elapsedMs(() => ask(history, repo, target)));
-    for (let i = 0; i < 5; i++) times[2].push(await elapsedMs(() => ask(history, repo, target)));
+    times[1].push(await elapsedMs(() => run(history, repo, target)));
+    for (let i = 0; i < 5; i++) times[2].push(await elapsedMs(() => run(history, repo, target)));
   }
   const [self, first, again] = times.map(summarizeLatency);
   return [
@@ -169,14 +169,14 @@ async function row(history: History, repo: RepoRecord, question: Question): Prom
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-x8-'));
-  const [given, ...givenPaths] = process.argv.slice(2);
+  const [given, ...morePaths] = process.argv.slice(2);
   try {
     const repoPath = given ?? path.join(folder, 'made.git');
     if (given === undefined)
       process.stdout.write(
         `made ${COMMIT_COUNT} commits in ${formatMs(await elapsedMs(() => makeRepository(repoPath)))} ms\n`,
       );
-    const paths = givenPaths.length > 0 ? givenPaths : await samplePaths(repoPath);
+    const paths = morePaths.length > 0 ? morePaths : await samplePaths(repoPath);
     const questions = questionsOf(paths, given === undefined ? LARGE_FILE : undefined);
     const repo: RepoRecord = {
       repoId: 1,

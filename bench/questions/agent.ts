@@ -57,9 +57,9 @@ const STOP_WORDS = new Set(
 );
 
 /** Errors: those of the toolbox. */
-export async function walk(toolbox: Toolbox, repo: string, ask: string): Promise<Walk> {
+export async function walk(toolbox: Toolbox, repo: string, question: string): Promise<Walk> {
   const walker = new Walker(toolbox, repo);
-  await walker.run(ask);
+  await walker.run(question);
   return walker;
 }
 
@@ -75,17 +75,21 @@ class Walker implements Walk {
     this.#repo = repo;
   }
 
-  async run(ask: string): Promise<void> {
-    const name = /`([^`]+)`/.exec(ask)?.[1]?.replace(/^struct /, '');
-    if (/^which commit/i.test(ask)) await this.#findCommit(ask);
+  async run(question: string): Promise<void> {
+    const name = /`([^`]+)`/.exec(question)?.[1]?.replace(/^struct /, '');
+    if (/^which commit/i.test(question)) await this.#findCommit(question);
     else if (name === undefined)
-      await this.#readFiles(await this.#findWords(ask), wordCounter(ask), patternOf(ask));
-    else await this.#findAndRead(name, isAboutUse(ask));
+      await this.#readFiles(
+        await this.#findWords(question),
+        wordCounter(question),
+        patternOf(question),
+      );
+    else await this.#findAndRead(name, isAboutUse(question));
   }
 
-  async #findCommit(ask: string): Promise<void> {
+  async #findCommit(question: string): Promise<void> {
     for (const pattern of patternsFor(
-      ask,
+      question,
       ({ first, second }) => `${first}.*${second}\\|${second}.*${first}`,
     )) {
       const found = await this.#take(`commits ${pattern}`, (box, repo) =>
@@ -107,10 +111,10 @@ class Walker implements Walk {
     await this.#readFiles(locations, (content) => Number(definition.test(content) !== isUse));
   }
 
-  async #findWords(ask: string): Promise<readonly Location[]> {
+  async #findWords(question: string): Promise<readonly Location[]> {
     const locations: Location[] = [];
     let searchCount = 0;
-    for (const pattern of patternsFor(ask, either)) {
+    for (const pattern of patternsFor(question, either)) {
       const found = await this.#search(pattern);
       if (found.length > 0) searchCount++;
       locations.push(...found);
@@ -131,8 +135,8 @@ class Walker implements Walk {
     pattern?: string,
   ): Promise<void> {
     for (const file of filesOf(locations, scoreOf).slice(0, FILES_READ)) {
-      const hasLookedUp = pattern !== undefined && !this.#toolbox.isWhole;
-      const found = hasLookedUp ? await this.#search(pattern, file.path) : [];
+      const hasSearched = pattern !== undefined && !this.#toolbox.isWhole;
+      const found = hasSearched ? await this.#search(pattern, file.path) : [];
       await this.#readFile(file.path, [...file.lines, ...scored(found, scoreOf)]);
     }
   }
@@ -141,10 +145,10 @@ class Walker implements Walk {
     let remaining = lines;
     for (let count = 0; count < READS && remaining.length > 0; count++) {
       const line = bestStart(remaining);
-      const seen = await this.#take(`read ${path} ${line}`, (box, repo) =>
+      const read = await this.#take(`read ${path} ${line}`, (box, repo) =>
         box.read(repo, path, line, count > 0),
       );
-      const numbers = new Set(seen.map((place) => ('path' in place ? place.line : 0)));
+      const numbers = new Set(read.map((location) => ('path' in location ? location.line : 0)));
       remaining = remaining.filter((one) => one.line !== line && !numbers.has(one.line));
     }
   }
@@ -171,8 +175,8 @@ class Walker implements Walk {
   }
 }
 
-function isAboutUse(ask: string): boolean {
-  return /\b(?:calls|uses|throws|returned|checked)\b/.test(ask);
+function isAboutUse(question: string): boolean {
+  return /\b(?:calls|uses|throws|returned|checked)\b/.test(question);
 }
 
 /** A definition of a name in the languages of the questions. */
@@ -181,8 +185,8 @@ function definitionOf(name: string): RegExp {
   return new RegExp(`(?:${words})\\s+${name}\\b|^\\w[\\w\\s*]*\\b${name}\\(.*[^;]$`);
 }
 
-function wordCounter(ask: string): (content: string) => number {
-  const words = wordsOf(ask, WORDS_MAX);
+function wordCounter(question: string): (content: string) => number {
+  const words = wordsOf(question, WORDS_MAX);
   return (content) => {
     const line = content.toLowerCase();
     return words.filter((word) => line.includes(word)).length;
@@ -206,8 +210,8 @@ function scored(
   locations: readonly Location[],
   scoreOf: (content: string) => number,
 ): ScoredLine[] {
-  return locations.flatMap((place) =>
-    'path' in place ? [{ line: place.line, score: scoreOf(place.content ?? '') }] : [],
+  return locations.flatMap((location) =>
+    'path' in location ? [{ line: location.line, score: scoreOf(location.content ?? '') }] : [],
   );
 }
 
@@ -220,7 +224,8 @@ function filesOf(
   scoreOf: (content: string) => number,
 ): ScoredFile[] {
   const byPath = new Map<string, Location[]>();
-  for (const place of locations) if ('path' in place) addToList(byPath, place.path, place);
+  for (const location of locations)
+    if ('path' in location) addToList(byPath, location.path, location);
   const files = [...byPath].map(([path, own]) => ({ path, lines: scored(own, scoreOf) }));
   const best = ({ lines }: ScoredFile): number => Math.max(...lines.map(({ score }) => score));
   const aside = ({ path }: ScoredFile): number => Number(ASIDE.test(path));
@@ -250,13 +255,13 @@ function either({ first, second }: Pair): string {
   return `${first}.*${second}|${second}.*${first}`;
 }
 
-function patternOf(ask: string): string {
-  return pairsOf(wordsOf(ask, WORDS_IN_FILE)).map(either).join('|');
+function patternOf(question: string): string {
+  return pairsOf(wordsOf(question, WORDS_IN_FILE)).map(either).join('|');
 }
 
 /** For pairs of words, the longest first, then for each word. */
-function patternsFor(ask: string, both: (pair: Pair) => string): string[] {
-  const words = wordsOf(ask, WORDS_MAX);
+function patternsFor(question: string, both: (pair: Pair) => string): string[] {
+  const words = wordsOf(question, WORDS_MAX);
   const pairs = pairsOf(words).toSorted((a, b) => sizeOf(b) - sizeOf(a));
   return [...pairs.map(both), ...words];
 }
@@ -268,8 +273,8 @@ function pairsOf(words: readonly string[]): Pair[] {
 }
 
 /** The longest words are the rarest; without their endings. */
-function wordsOf(ask: string, countMax: number): string[] {
-  const words = (ask.toLowerCase().match(/[a-z]+/g) ?? [])
+function wordsOf(question: string, countMax: number): string[] {
+  const words = (question.toLowerCase().match(/[a-z]+/g) ?? [])
     .filter((word) => word.length > 2 && !STOP_WORDS.has(word))
     .map((word) => word.replace(/(?:ies|es|s|ed|ing)$/, '').replace(/(.)\1$/, '$1'));
   const once = [...new Set(words)].filter((word) => word.length > 2);

@@ -33,9 +33,9 @@ export function shellToolbox(folder: string, reader: 'cat' | 'sed'): Toolbox {
     const text = await output(repo, program, args);
     return { text: `${[program, ...args].join(' ')}\n${text}`, answer: text };
   };
-  const search = async (repo: string, args: readonly string[], place = '.'): Promise<Reading> => {
+  const search = async (repo: string, args: readonly string[], target = '.'): Promise<Reading> => {
     const flags = ['-n', '-H', '--no-heading', '--sort', 'path'];
-    const { text, answer } = await runTool(repo, 'rg', [...flags, ...args, place]);
+    const { text, answer } = await runTool(repo, 'rg', [...flags, ...args, target]);
     return { text, locations: mostFirst(foundIn(answer)) };
   };
   return {

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ask, createClient } from '../client.ts';
+import { search, createClient } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { formatTable } from '../statistics.ts';
 import { drawNames } from './names.ts';
@@ -35,30 +35,34 @@ export interface DefinitionFigure {
   readonly names: readonly NameLocation[];
 }
 
-interface Way {
+interface Variant {
   readonly name: string;
   readonly find: (client: SearchClient, query: string) => Promise<readonly string[]>;
 }
 
 const STREAM_MATCHES = 1000;
 
-function blocking(matches: number): Way {
+function blocking(matches: number): Variant {
   return {
     name: `${matches.toLocaleString('en-US')} matches`,
     async find(client, query) {
-      const { files } = await ask(client, JSON.stringify({ query, matches }));
+      const { files } = await search(client, JSON.stringify({ query, matches }));
       return files.map(({ fileName }) => fileName.text);
     },
   };
 }
 
-const STREAM: Way = {
+const STREAM: Variant = {
   name: `stream of ${STREAM_MATCHES.toLocaleString('en-US')}`,
   find: (client, query) => client.stream(JSON.stringify({ query, matches: STREAM_MATCHES })),
 };
 
-async function place(client: SearchClient, way: Way, name: DefinedName): Promise<NameLocation> {
-  const files = await way.find(client, name.name);
+async function rankOf(
+  client: SearchClient,
+  variant: Variant,
+  name: DefinedName,
+): Promise<NameLocation> {
+  const files = await variant.find(client, name.name);
   const at = files.findIndex((file) => name.files.includes(file));
   return { ...name, place: at + 1, first: files.slice(0, FIRST_FILES) };
 }
@@ -68,12 +72,12 @@ async function locationNames(
   names: readonly DefinedName[],
   isFull: boolean,
 ): Promise<DefinitionFigure[]> {
-  const ways = isFull ? [blocking(100), STREAM, blocking(100_000)] : [blocking(100)];
+  const variants = isFull ? [blocking(100), STREAM, blocking(100_000)] : [blocking(100)];
   const figures: DefinitionFigure[] = [];
-  for (const way of ways) {
+  for (const variant of variants) {
     const locations: NameLocation[] = [];
-    for (const name of names) locations.push(await place(client, way, name));
-    figures.push({ way: way.name, names: locations });
+    for (const name of names) locations.push(await rankOf(client, variant, name));
+    figures.push({ way: variant.name, names: locations });
   }
   return figures;
 }
@@ -101,7 +105,7 @@ async function chooseNames(
   return names;
 }
 
-async function askAt(url: string, options: DefinitionOptions): Promise<DefinitionFigure[]> {
+async function measureAt(url: string, options: DefinitionOptions): Promise<DefinitionFigure[]> {
   const client = createClient(url, 1);
   const { root } = options;
   try {
@@ -116,20 +120,20 @@ async function askAt(url: string, options: DefinitionOptions): Promise<Definitio
 
 /** Rejects if the tree cannot be read or indexed, or a request fails. */
 export function measureDefinitions(options: DefinitionOptions): Promise<DefinitionFigure[]> {
-  return withServer([options.root], options, (url) => askAt(url, options));
+  return withServer([options.root], options, (url) => measureAt(url, options));
 }
 
 function percent(count: number, all: number): string {
   return `${((100 * count) / Math.max(1, all)).toFixed(1)} %`;
 }
 
-function missesOf({ way, names }: DefinitionFigure): string {
+function missesOf({ way: variant, names }: DefinitionFigure): string {
   const misses = names.filter((one) => one.place !== 1);
   const lines = misses.map(
     ({ name, kind, place, first, files }) =>
       `  ${name} (${kind}): ${place === 0 ? 'not there' : `place ${String(place)}`}; first ${first[0] ?? 'nothing'}; defined in ${files.join(', ')}`,
   );
-  return `\n${way}: not first\n${lines.join('\n')}\n`;
+  return `\n${variant}: not first\n${lines.join('\n')}\n`;
 }
 
 /** With the names whose definition is not first. */
@@ -140,11 +144,11 @@ export function formatDefinitions(figures: readonly DefinitionFigure[]): string 
       { title: 'a definition is', align: 'left' },
       ...titles.map((title) => ({ title, align: 'right' }) as const),
     ],
-    figures.map(({ way, names }) => {
+    figures.map(({ way: variant, names }) => {
       const count = (isIn: (at: number) => boolean) =>
         percent(names.filter((one) => isIn(one.place)).length, names.length);
       return [
-        way,
+        variant,
         String(names.length),
         count((at) => at === 1),
         count((at) => at > 0 && at <= FIRST_FILES),

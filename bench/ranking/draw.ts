@@ -98,14 +98,14 @@ export function draw<T extends { readonly doc: SourceDoc }>(
   const { name: tree } = facts.tree;
   const random = seededRandom(hashOf(String(seed), tree, queryClass));
   const own = items.filter(({ doc }) => doc.isOwn);
-  const seen = new Set<string>();
+  const drawn = new Set<string>();
   const queries: RankingQuery[] = [];
   // Some rules read the whole tree in each.
   for (const one of shuffled(own, random).slice(0, 400)) {
     if (queries.length === count) break;
     const requested = rule(facts, one, random);
-    if (requested === undefined || requested.expected.some((file) => seen.has(file))) continue;
-    for (const file of requested.expected) seen.add(file);
+    if (requested === undefined || requested.expected.some((file) => drawn.has(file))) continue;
+    for (const file of requested.expected) drawn.add(file);
     const half = halves[hashOf(tree, queryClass, requested.text) % halves.length] ?? 'report';
     queries.push({ tree, class: queryClass, half, ...requested });
   }

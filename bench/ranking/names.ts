@@ -4,7 +4,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readSettings } from '../../daemon/base/config/settings.ts';
-import { ask } from '../client.ts';
+import { search } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { quotePattern } from '../cases.ts';
 import { seededRandom, shuffled } from '../samples.ts';
@@ -107,8 +107,8 @@ export function namesInUse(root: string, range: UseRange): string[] {
 
 /** Without comments and quoted texts, from `at` on. */
 function codeFrom(text: string, at: number): string {
-  const piece = text.slice(at, at + 4000);
-  return piece.replaceAll(/\/\*[^]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"/g, ' ');
+  const chunk = text.slice(at, at + 4000);
+  return chunk.replaceAll(/\/\*[^]*?(?:\*\/|$)|\/\/.*|"(?:[^"\\\n]|\\.)*"/g, ' ');
 }
 
 /** A definition, not only a declaration. */
@@ -136,7 +136,7 @@ async function definitionsOf(
     matches: 1000,
     isCaseSensitivityEnabled: true,
   };
-  const { files } = await ask(client, JSON.stringify(body));
+  const { files } = await search(client, JSON.stringify(body));
   const kindsByPath = new Map<string, Set<string>>();
   for (const { fileName, chunks } of files) {
     const text = readFileSync(path.join(root, fileName.text), 'latin1');
@@ -172,7 +172,7 @@ async function isUsed(client: SearchClient, name: string, countMin: number): Pro
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
   };
-  const { stats } = await ask(client, JSON.stringify(body));
+  const { stats } = await search(client, JSON.stringify(body));
   return stats.totalMatchCount >= countMin;
 }
 

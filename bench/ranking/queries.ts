@@ -26,9 +26,9 @@ export const baseName: Rule<{ readonly doc: SourceDoc }> = ({ docs }, { doc: { p
   const matching = own.filter(({ path: other }) =>
     containsAll(new Set(wordsOfName(stemOf(other))), chosen),
   );
-  const place = path.posix.join(path.posix.dirname(file), stemOf(file));
+  const location = path.posix.join(path.posix.dirname(file), stemOf(file));
   const isOne = matching.every(
-    ({ path: other }) => path.posix.join(path.posix.dirname(other), stemOf(other)) === place,
+    ({ path: other }) => path.posix.join(path.posix.dirname(other), stemOf(other)) === location,
   );
   return isOne ? words(chosen, ...matching.map((doc) => doc.path)) : undefined;
 };
@@ -142,8 +142,8 @@ export function* messagesOf(doc: SourceDoc, chosen = /^/): Generator<Message> {
       .slice(-2)
       .join('\n');
     if (!ERROR_WORD.test(before)) continue;
-    const pieces = literal.split(PLACEHOLDER).filter((piece) => chosen.test(piece));
-    const [text] = pieces.sort((a, b) => b.length - a.length);
+    const parts = literal.split(PLACEHOLDER).filter((part) => chosen.test(part));
+    const [text] = parts.sort((a, b) => b.length - a.length);
     if (text !== undefined) yield { doc, text: text.trim() };
   }
 }

@@ -36,7 +36,7 @@ function mean(values: readonly number[]): number {
 }
 
 function recall(locations: readonly number[], locationMax: number): number {
-  return mean(locations.map((place) => (place > 0 && place <= locationMax ? 1 : 0)));
+  return mean(locations.map((rank) => (rank > 0 && rank <= locationMax ? 1 : 0)));
 }
 
 /** Those over all classes last in each half. */
@@ -56,7 +56,7 @@ export function figuresOf(
           class: name,
           system,
           queryCount: locations.length,
-          mrr: mean(locations.map((place) => (place > 0 ? 1 / place : 0))),
+          mrr: mean(locations.map((rank) => (rank > 0 ? 1 / rank : 0))),
           recallAt1: recall(locations, 1),
           recallAt5: recall(locations, 5),
         });
@@ -110,8 +110,8 @@ export function formatMisses({ queries, systems }: RankingReport, half: Half): s
   const tables = systems.map((system) => {
     const misses = queries.filter((one) => one.half === half && one.locations[system] !== 1);
     const lines = misses.map((one) => {
-      const place = one.locations[system] ?? 0;
-      const found = place === 0 ? 'not there' : `place ${String(place)}`;
+      const rank = one.locations[system] ?? 0;
+      const found = rank === 0 ? 'not there' : `place ${String(rank)}`;
       const first = one.first[system]?.join(', ') ?? '';
       return `  ${one.class} | ${one.tree} | ${one.text}\n    meant ${one.expected.join(', ')}: ${found}; first ${first || 'nothing'}`;
     });

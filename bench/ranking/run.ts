@@ -1,6 +1,6 @@
 // Ranks of the expected files in answers: the daemon with several match counts, Zoekt with its score and with BM25.
 
-import { createClient, ask, send } from '../client.ts';
+import { createClient, search, send } from '../client.ts';
 import type { SearchClient } from '../client.ts';
 import { quoteLiteral } from '../cases.ts';
 import { escapeLiteral } from '../dialect.ts';
@@ -33,7 +33,7 @@ function daemonSystem(client: SearchClient, matches: number): System {
     async find(query) {
       const text = query.isPhrase ? quoteLiteral(query.text) : query.text;
       const body = JSON.stringify({ query: `${scopeOf(query.tree)} ${text}`, matches });
-      const { files } = await ask(client, body);
+      const { files } = await search(client, body);
       return files.map(({ fileName }) => fileName.text);
     },
   };
@@ -51,7 +51,7 @@ export function daemonSystems(
 /** Rejects if the server does not serve one of the trees. */
 export async function checkTrees(client: SearchClient, trees: readonly Tree[]): Promise<void> {
   for (const { name, root } of trees) {
-    const { files } = await ask(
+    const { files } = await search(
       client,
       JSON.stringify({ query: `${scopeOf(name)} -()`, matches: 1 }),
     );

@@ -132,8 +132,8 @@ function* readDocs(root: string): Generator<SourceDoc> {
 
 /** Four letters or more, no names of code, no common words. */
 function plainWords(sentence: string): string[] {
-  const pieces = sentence.split(/\s+/).map((piece) => piece.replace(/^["'(]+|["'.,;:!?)]+$/g, ''));
-  const words = pieces.filter((piece) => /^[A-Za-z][a-z]{3,}$/.test(piece));
+  const tokens = sentence.split(/\s+/).map((token) => token.replace(/^["'(]+|["'.,;:!?)]+$/g, ''));
+  const words = tokens.filter((token) => /^[A-Za-z][a-z]{3,}$/.test(token));
   return [...new Set(words.map((word) => word.toLowerCase()))].filter(
     (word) => !STOP_WORDS.has(word),
   );

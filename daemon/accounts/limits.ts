@@ -155,7 +155,7 @@ export class Ledger {
     if (entry.used >= entry.cap) return refuse(entry, entry.cap);
     if (entry.isLoaded && !this.#store.isShared) return admit(entry);
     if (!this.#hasCredit(entry)) return this.#wait(entry);
-    this.#ask(entry);
+    this.#query(entry);
     return admit(entry);
   }
 
@@ -163,8 +163,8 @@ export class Ledger {
   async usageOf(userId: string, limit: number | null, nowMs: number): Promise<DayUsage> {
     const day = Math.floor(nowMs / DAY_MS);
     const entry = this.#days.get(day)?.get(userId);
-    const isKnown = entry?.isLoaded === true && !this.#store.isShared;
-    const used = isKnown ? entry.used : await this.#store.read(userId, dayText(day));
+    const isCached = entry?.isLoaded === true && !this.#store.isShared;
+    const used = isCached ? entry.used : await this.#store.read(userId, dayText(day));
     return usage(day, limit ?? UNLIMITED, used);
   }
 
@@ -183,7 +183,7 @@ export class Ledger {
       const unreported = [...this.#entries()].filter(({ uncounted }) => uncounted > 0);
       if (unreported.length === 0) return;
       if (count > 0) await new Promise((resolve) => void setTimeout(resolve, 200));
-      for (const entry of unreported) this.#ask(entry);
+      for (const entry of unreported) this.#query(entry);
       await this.#syncing;
     }
   }
@@ -222,12 +222,12 @@ export class Ledger {
     }
     return new Promise((resolve, reject) => {
       entry.waiters.push({ resolve, reject });
-      this.#ask(entry);
+      this.#query(entry);
     });
   }
 
   /** Reports and asks for a user soon. */
-  #ask(entry: Entry): void {
+  #query(entry: Entry): void {
     this.#due.add(entry);
     this.#syncing ??= this.#sync();
   }
@@ -276,7 +276,7 @@ export class Ledger {
     for (const entry of this.#entries()) {
       const isIdle = !entry.isActive && entry.uncounted === 0 && entry.waiters.length === 0;
       entry.isActive = false;
-      if (entry.uncounted > 0) this.#ask(entry);
+      if (entry.uncounted > 0) this.#query(entry);
       else if (isIdle && (excessCount > 0 || entry.day !== this.#day)) {
         this.#days.get(entry.day)?.delete(entry.userId);
         excessCount--;

@@ -81,9 +81,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const startedMs = Date.now();
   const metrics = new DaemonMetrics();
   let health: HealthSeries | undefined;
-  const instance = await openDataDir(options, (seen) => {
-    metrics.noteSearch(seen);
-    health?.noteSearch(seen.numbers.duration / 1e6);
+  const instance = await openDataDir(options, (completed) => {
+    metrics.noteSearch(completed);
+    health?.noteSearch(completed.numbers.duration / 1e6);
   });
   const abort = new AbortController();
   const opened = new OpenedParts(instance);
@@ -185,7 +185,7 @@ async function openServer(
     services,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
-    onRequest: (seen) => metrics.noteRequest(seen),
+    onRequest: (completed) => metrics.noteRequest(completed),
     ...control,
   });
   metrics.watch(server, services.readiness, instance.parts.pool);
@@ -228,7 +228,7 @@ async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
 
 function openDataDir(
   { configuration, log, onProgress, env = {} }: DaemonOptions,
-  onCompleted: (seen: CompletedSearch) => void,
+  onCompleted: (completed: CompletedSearch) => void,
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,

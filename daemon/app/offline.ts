@@ -79,10 +79,10 @@ function operatorServiceOf(
 
 /** The services of the endpoints; those that need a daemon refuse with NOT_READY. */
 function servicesOf(operator: OperatorService): Services {
-  const known: Partial<Services> = { operator };
+  const services: Partial<Services> = { operator };
   // Safety: a member that is missing throws instead of being undefined.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return new Proxy(known, {
+  return new Proxy(services, {
     get: (_, name) => {
       if (name === 'operator') return operator;
       throw new ApiError('NOT_READY', 'No daemon is running on this data directory.');

@@ -43,7 +43,7 @@ export interface RestoreOptions {
   readonly isForced: boolean;
   readonly passphrase: string | undefined;
   /** A sealed backup may be restored without its instance secret. */
-  readonly isSecretGivenUp: boolean;
+  readonly isSecretDropped: boolean;
   readonly secret: string | undefined;
   readonly log: Log;
 }
@@ -101,7 +101,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   const secrets = await openSecrets(staging, unpacked, options);
   const hasSecret = await provideSecret(staging, unpacked.header, secrets, options);
   const isSealed = secrets === undefined && unpacked.names.includes(SEALED_MEMBER);
-  if (isSealed && !hasSecret && !options.isSecretGivenUp)
+  if (isSealed && !hasSecret && !options.isSecretDropped)
     throw new BackupError(
       `${file} is sealed with a passphrase: without it all keys, tokens, sessions and links would be void; pass it ` +
         'with --passphrase-stdin or TRAWL_BACKUP_PASSPHRASE, or the instance secret with --secret-file; ' +
@@ -148,11 +148,11 @@ async function provideSecret(
   staging: string,
   { secretCheck }: BackupHeader,
   secrets: Secrets | undefined,
-  { dataDir, secret: given, file }: RestoreOptions,
+  { dataDir, secret: newSecret, file }: RestoreOptions,
 ): Promise<boolean> {
-  if (given !== undefined && !(await isRightSecret(given, secretCheck)))
+  if (newSecret !== undefined && !(await isRightSecret(newSecret, secretCheck)))
     throw new BackupError(`${file} was made with a different instance secret`);
-  const secret = given ?? secrets?.secret ?? presentSecret(dataDir);
+  const secret = newSecret ?? secrets?.secret ?? presentSecret(dataDir);
   if (secret === undefined || secret.length < 32) return false;
   if (!(await isRightSecret(secret, secretCheck))) return false;
   const target = path.join(staging, SECRET_FILE);

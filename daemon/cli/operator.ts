@@ -101,10 +101,10 @@ export class Operator {
 }
 
 function withQuery(path: string, query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+  const present = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+  return present.length === 0 ? path : `${path}?${new URLSearchParams(present).toString()}`;
 }
 
 /**

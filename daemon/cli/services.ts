@@ -72,8 +72,8 @@ function configurationOf(
   flags: Flags = {},
   onWait?: (reason: string) => void,
 ): Promise<Configuration> {
-  const given = { dataDir, logLevel, config, ...flags };
-  return openConfiguration({ env: process.env, flags: given }, onWait);
+  const flagValues = { dataDir, logLevel, config, ...flags };
+  return openConfiguration({ env: process.env, flags: flagValues }, onWait);
 }
 
 function quietly(options: CommonOptions): Promise<Configuration> {
@@ -320,7 +320,7 @@ interface RestoreCall extends CommonOptions {
   readonly isForced: boolean;
   readonly passphrase?: string | undefined;
   /** A sealed backup may be restored without its secrets. */
-  readonly isSecretGivenUp: boolean;
+  readonly isSecretDropped: boolean;
   /** The instance secret; absent: from the environment, if set. */
   readonly secret?: string | undefined;
 }
@@ -328,7 +328,7 @@ interface RestoreCall extends CommonOptions {
 /** Errors: not a backup, a damaged one, or existing data; nothing is changed then. */
 async function restore(options: RestoreCall): Promise<RestoreReport> {
   const { restoreBackup } = await import('../backup/restore.ts');
-  const { file, isForced, passphrase, isSecretGivenUp, ...common } = options;
+  const { file, isForced, passphrase, isSecretDropped, ...common } = options;
   const { dataDir, databaseUrl, secret, log } = await configurationOf(common);
   return restoreBackup({
     dataDir,
@@ -336,7 +336,7 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
     file,
     isForced,
     passphrase,
-    isSecretGivenUp,
+    isSecretDropped,
     secret: options.secret ?? secret?.reveal(),
     log: createLog(log),
   });

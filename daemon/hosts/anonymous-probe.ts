@@ -28,8 +28,8 @@ export class AnonymousProbe {
 
   /** As `at`, for one. */
   async of(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
-    const [seen] = await this.at([{ repo }], signal);
-    return seen!.repo;
+    const [visibility] = await this.at([{ repo }], signal);
+    return visibility!.repo;
   }
 
   /** The same repositories; public ones of a closed server become internal. Errors: HostError; the reason of the signal. */

@@ -96,10 +96,10 @@ export class Github extends HttpHost<Settings> implements Host {
 
   async targets(signal: AbortSignal, from: unknown): Promise<Targets> {
     const { orgs, users, repos } = this.settings;
-    let asking: Promise<string | undefined> | undefined;
+    let pending: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
-      asking ??= this.#callerIfAny(signal);
-      return (await asking)?.toLowerCase() === user.toLowerCase();
+      pending ??= this.#callerIfAny(signal);
+      return (await pending)?.toLowerCase() === user.toLowerCase();
     };
     const targets = [
       ...orgs.map((org) => this.#ofOrg(org, signal)),

@@ -161,7 +161,7 @@ interface ReadPage {
 class Listing {
   readonly #anonymousProbe: AnonymousProbe | undefined;
   /** Host ids, with the last target that listed each, as two may contain the same. */
-  readonly #seen = new Map<string, Target>();
+  readonly #listed = new Map<string, Target>();
   #ofTarget: { target: Target | undefined; repoCount: number; emptyPages: number } = {
     target: undefined,
     repoCount: 0,
@@ -210,8 +210,8 @@ class Listing {
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;
     for (const { hostId, repo } of listed) {
-      const last = this.#seen.get(hostId);
-      this.#seen.set(hostId, target);
+      const last = this.#listed.get(hostId);
+      this.#listed.set(hostId, target);
       if (last === target) continue;
       newCount++;
       if (repo !== undefined) (last === undefined ? repos : again).push(repo);

@@ -75,7 +75,7 @@ const REQUESTS_MAX = 8;
 const slotsOf = new Map<string, Slots>();
 
 /** Statuses that are retried: often temporary failures of the host. All our requests only read. */
-const TROUBLES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Bound: bytes of an answer that are searched for the report of a rate limit. */
@@ -188,7 +188,8 @@ export class HostTransport {
         continue;
       }
       if (isRateLimited(outcome)) continue;
-      if (!TROUBLES.has(outcome.status) || ++failureCount > this.#limits.retries) return outcome;
+      if (!RETRIED_STATUSES.has(outcome.status) || ++failureCount > this.#limits.retries)
+        return outcome;
       await this.#pause(failureCount, outgoing);
     }
   }

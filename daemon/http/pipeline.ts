@@ -54,7 +54,7 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
-  readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
+  readonly onRequest?: ((request: AnsweredRequest) => void) | undefined;
 }
 
 function boundsOf(settings: Settings): AdmissionBounds {

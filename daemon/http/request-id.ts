@@ -2,6 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 
-export function newRequestId(given: string | undefined): string {
-  return given !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID();
+export function newRequestId(requested: string | undefined): string {
+  return requested !== undefined && /^[A-Za-z0-9._-]{1,64}$/.test(requested)
+    ? requested
+    : randomUUID();
 }

@@ -194,12 +194,12 @@ class EmbeddedDriver extends SqliteDriver {
     this.#lastUse = use.promise;
     await before;
     // Why: calls without a pause are one turn, however long they take together.
-    if (performance.now() - this.#startOfTurn() > READING_MS) await nextTimeSlice();
+    if (performance.now() - this.#startOfTick() > READING_MS) await nextTimeSlice();
     this.#endUse = use.resolve;
     return super.acquireConnection();
   }
 
-  #startOfTurn(): number {
+  #startOfTick(): number {
     if (this.#timeSliceStartMs === undefined) {
       this.#timeSliceStartMs = performance.now();
       setImmediate(() => {

@@ -292,7 +292,9 @@ async function claim(
       if (count < runningMax) counts.set(host, count + 1);
       return count < runningMax;
     });
-    const started = taken.map((row) => begun({ ...jobOf(row), lines: row.lines }, now, leaseMs));
+    const started = taken.map((row) =>
+      startAttempt({ ...jobOf(row), lines: row.lines }, now, leaseMs),
+    );
     await put(db, name.instance, owner, started);
     claimed.push(...started);
     if (rows.length < runningMax || taken.length === 0) return claimed;
@@ -300,7 +302,7 @@ async function claim(
 }
 
 /** The job at the start of an attempt; an interrupted one is repeated. */
-export function begun(job: JobWrite, now: number, leaseMs: number): JobWrite {
+export function startAttempt(job: JobWrite, now: number, leaseMs: number): JobWrite {
   const isAgain = job.startedAt !== null && job.error === null;
   return {
     ...job,

@@ -115,7 +115,7 @@ export class Indexer {
   get degradations(): readonly string[] {
     const { catalog, served } = this.#options;
     const repos = new Set(served.repos);
-    const stray = served.repos.filter(({ isStray }) => isStray).length;
+    const detachedCount = served.repos.filter(({ isStray }) => isStray).length;
     const hidden = new Set(
       catalog.repos.filter((repo) => !repos.has(repo)).map(({ record }) => record.name),
     );
@@ -131,7 +131,7 @@ export class Indexer {
       ...(this.connections?.degradations ?? []),
       ...(this.symbols.lastError === undefined ? [] : [this.symbols.lastError]),
       ...said(
-        stray,
+        detachedCount,
         'repository is hidden: its git or its path belongs to another source',
         'repositories are hidden: their git or their path belongs to another source',
       ),

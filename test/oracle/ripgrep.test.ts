@@ -11,7 +11,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
-  ask,
+  search,
   createClient,
   listDocs,
   rangesByPath,
@@ -188,7 +188,7 @@ async function compareExpressions(
     const body = { query: `"${pattern}"`, isRegexEnabled: true, matches: 20_000 };
     const [expected, answer] = await Promise.all([
       ripgrepAll(root, pattern, { isCaseSensitive, isRegex: true, rangeCountMax: 20_000 }),
-      ask(client, JSON.stringify({ ...body, isCaseSensitivityEnabled: isCaseSensitive })),
+      search(client, JSON.stringify({ ...body, isCaseSensitivityEnabled: isCaseSensitive })),
     ]);
     if (expected === undefined || !answer.isSearchExhaustive) continue;
     const only = (found: MatchMap): MatchMap =>

@@ -113,7 +113,7 @@ export async function daemonOn(
       warningsOf: () => Promise.resolve([]),
     },
     served: {
-      hideIfStray: () => Promise.resolve(),
+      hideIfDetached: () => Promise.resolve(),
       damagedRepo: () => undefined,
       record: (repoId) => (repoId === NEW_ID ? undefined : recordOf(repoId)),
     },

@@ -146,7 +146,7 @@ class World implements AsyncDisposable {
     const { catalog, served } = this.index.instance;
     const repo = this.#pick(catalog.repos);
     if (repo !== undefined)
-      await served.setStray(repo.record, repo.isStray !== true, 'for the test');
+      await served.setDetached(repo.record, repo.isStray !== true, 'for the test');
   }
 
   async rename(): Promise<void> {

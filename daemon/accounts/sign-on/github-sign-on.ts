@@ -31,8 +31,8 @@ export class GithubSignOn {
   constructor({ settings, env }: GithubSignOnOptions) {
     this.settings = settings;
     this.#env = env;
-    const ask = issuerFetch({ issuer: new URL(settings.url), env, limits: ISSUER_LIMITS });
-    this.#fetch = async (address, question) => withStatus(await ask(address, question));
+    const fetchIssuer = issuerFetch({ issuer: new URL(settings.url), env, limits: ISSUER_LIMITS });
+    this.#fetch = async (address, question) => withStatus(await fetchIssuer(address, question));
   }
 
   get #metadata(): client.ServerMetadata & { readonly authorization_endpoint: string } {

@@ -75,8 +75,8 @@ export const listGrants = endpoint(
       userId === undefined
         ? await accounts.grants.ofRepo(repoId!, window)
         : await accounts.grants.ofUser(userId, window);
-    const named = await withGrantNames(accounts, rows);
-    return ok(named, pageHeaders(total, query, context, PATH));
+    const grants = await withGrantNames(accounts, rows);
+    return ok(grants, pageHeaders(total, query, context, PATH));
   },
 );
 

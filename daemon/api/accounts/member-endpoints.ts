@@ -95,10 +95,10 @@ export const createUser = endpoint(
     responses: { 201: { description: 'The new member.', body: invitedUser } },
     errors: ['USER_ALREADY_EXISTS', 'ORG_SEAT_COUNT_REACHED'],
   },
-  async ({ body: { password, ...given } }, { accounts, actor, baseUrl }) => {
+  async ({ body: { password, ...input } }, { accounts, actor, baseUrl }) => {
     const { members, signIn, store } = accounts;
     const isFirst = (await store.users.count()) === 0;
-    const body = { ...given, role: given.role ?? (isFirst ? 'OWNER' : 'MEMBER') };
+    const body = { ...input, role: input.role ?? (isFirst ? 'OWNER' : 'MEMBER') };
     if (isFirst && body.role !== 'OWNER')
       throw new ApiError('INVALID_REQUEST_BODY', 'role: the first user must be an owner');
     const hash =

@@ -114,10 +114,10 @@ export const getCommits = endpoint(
   },
   async ({ query }, context) => {
     const { total, items } = await commitsOf(query, context);
-    const given = { ...query, since: query.since?.text, until: query.until?.text };
+    const parameters = { ...query, since: query.since?.text, until: query.until?.text };
     return ok(
       items.map((commit) => ({ ...commit, parents: undefined })),
-      pageHeaders(total, given, context, LIST_PATH),
+      pageHeaders(total, parameters, context, LIST_PATH),
     );
   },
 );

@@ -80,9 +80,9 @@ export const getSuggestions = endpoint(
   },
   async ({ query: { limit = COUNT_DEFAULT, ...request } }, context) => {
     const isSearch = request.kind === 'file' || request.kind === 'sym';
-    const placed = isSearch ? await withPermit(context) : context;
-    if (placed === undefined) return ok([]);
-    const found = context.services.search.suggest({ ...request, limit }, placed);
+    const permitted = isSearch ? await withPermit(context) : context;
+    if (permitted === undefined) return ok([]);
+    const found = context.services.search.suggest({ ...request, limit }, permitted);
     return ok(await withContexts(context.accounts, found));
   },
 );

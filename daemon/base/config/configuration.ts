@@ -266,10 +266,10 @@ function readValues(env: Environment, flags: Flags): Values {
     // Safety: the keys of VARIABLES are VariableKey.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const flag = flags[key as VariableKey];
-    const given = takeText(env, row);
+    const text = takeText(env, row);
     const source =
       flag === undefined
-        ? { name: row.name, text: given ?? row.defaultText }
+        ? { name: row.name, text: text ?? row.defaultText }
         : { name: `--${row.flag ?? key}`, text: String(flag) };
     return { key, row, source };
   });

@@ -74,14 +74,15 @@ const archived = flag.describe('Leave out archived repositories.');
 const topics = globs.describe('Keep only repositories with one of these topics (globs).');
 const noTopics = globs.describe('Leave out repositories with one of these topics (globs).');
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value === true;
 }
 
 /** Refuses a connection that selects nothing. */
-function selects(...keys: readonly string[]): [(given: object) => boolean, { error: string }] {
+function selects(...keys: readonly string[]): [(value: object) => boolean, { error: string }] {
   return [
-    (given) => Object.entries(given).some(([key, value]) => keys.includes(key) && isGiven(value)),
+    (settings) =>
+      Object.entries(settings).some(([key, value]) => keys.includes(key) && isPresent(value)),
     { error: `selects nothing: give at least one of ${keys.join(', ')}` },
   ];
 }
@@ -91,7 +92,7 @@ type Deployment = Readonly<Record<'deploymentType' | 'url', string>>;
 /** Refuses a self-hosted server whose address is that of the cloud service. */
 function namesOwn(
   service: string,
-): [(given: Deployment) => boolean, { error: string; path: string[] }] {
+): [(value: Deployment) => boolean, { error: string; path: string[] }] {
   return [
     ({ deploymentType, url }) => deploymentType === 'cloud' || url !== service,
     { error: 'required for deploymentType server', path: ['url'] },

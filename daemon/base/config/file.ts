@@ -106,16 +106,16 @@ function doubleKeys(tree: Node): Diagnostic[] {
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
     for (const child of node.children ?? []) nodes.push(child);
     if (node.type !== 'object') continue;
-    const seen = new Set<unknown>();
+    const visited = new Set<unknown>();
     for (const { offset, children } of node.children ?? []) {
       const key: unknown = children?.[0]?.value;
       const isReserved = key === '__proto__';
-      if (isReserved || seen.has(key))
+      if (isReserved || visited.has(key))
         diagnostics.push({
           offset,
           text: `${String(key)}: ${isReserved ? 'not allowed as a key' : 'given twice in one object'}`,
         });
-      seen.add(key);
+      visited.add(key);
     }
   }
   return diagnostics;

@@ -285,8 +285,8 @@ export const settingsSchema = z.strictObject({ ...integerFields, ...otherFields 
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
 
 /** The settings with their defaults. Errors: ConfigError naming an unknown key or a wrong value. */
-export function readSettings(given: Readonly<Record<string, unknown>> = {}): Settings {
-  const result = settingsSchema.safeParse(given);
+export function readSettings(values: Readonly<Record<string, unknown>> = {}): Settings {
+  const result = settingsSchema.safeParse(values);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
@@ -295,5 +295,5 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
     unknown === undefined || key !== unknown
       ? (issue?.message ?? 'invalid')
       : `no such setting; allowed: ${Object.keys(settingsSchema.shape).join(', ')}`;
-  throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), allowed);
+  throw new ConfigError(`settings.${key}`, JSON.stringify(values[key]), allowed);
 }

@@ -74,7 +74,7 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
     secret: secretOption(flags.secretFile),
     file,
     isForced: flags.force ?? false,
-    isSecretGivenUp: flags.withoutPassphrase ?? false,
+    isSecretDropped: flags.withoutPassphrase ?? false,
   });
   const { repoCount, userCount, createdAt, replaced } = report;
   if (replaced.length > 0) stderr.write(`replaced: ${escapeControls(replaced.join(', '))}\n`);

@@ -16,12 +16,12 @@ interface CheckFlags {
 }
 
 async function check(
-  given: string | undefined,
+  argument: string | undefined,
   { online }: CheckFlags,
   context: CliContext,
 ): Promise<void> {
   const { services, stdout, stderr, env } = context;
-  const location = given ?? readVariable(env, 'TRAWL_CONFIG');
+  const location = argument ?? readVariable(env, 'TRAWL_CONFIG');
   if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
   const fileCheck = await services.checkConfiguration(location, online === true);
   const { diagnostics, secrets, probed, probedProviders } = fileCheck;

@@ -13,8 +13,8 @@ async function runMcp(
   flags: CommonOptions,
   context: CliContext,
 ): Promise<void> {
-  const given = sources.length > 0 ? sources : [currentFolder()];
-  await context.services.serveTools({ ...commonOptions(flags), sources: given }, context);
+  const folders = sources.length > 0 ? sources : [currentFolder()];
+  await context.services.serveTools({ ...commonOptions(flags), sources: folders }, context);
   context.setExitCode(EXIT_OK);
 }
 

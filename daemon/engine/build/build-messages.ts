@@ -41,7 +41,7 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
   readonly caseMarks: readonly Uint8Array[];
 }
 
-export interface KnownAnswer {
+export interface StoredAnswer {
   readonly kind: 'known';
   /**
    * Indexes in the batch of the files to store, in this order. A repeated one is stored again, for docs of another language.
@@ -69,9 +69,9 @@ export interface LetGoOrder {
 }
 
 export type ToBuildWorker =
-  BeginOrder | BatchJob | CompletionJob | KnownAnswer | BatchStart | LetGoOrder;
+  BeginOrder | BatchJob | CompletionJob | StoredAnswer | BatchStart | LetGoOrder;
 
-export interface KnownQuestion {
+export interface StoredQuery {
   readonly kind: 'askKnown';
   readonly batch: number;
   readonly outcomes: BatchOutcomes;
@@ -108,7 +108,7 @@ export interface Rested {
   readonly kind: 'rested';
 }
 
-export type FromBuildWorker = KnownQuestion | LocationQuestion | BatchDone | ShardDone | Rested;
+export type FromBuildWorker = StoredQuery | LocationQuestion | BatchDone | ShardDone | Rested;
 
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);

@@ -19,7 +19,7 @@ import {
   type CompletionJob,
   type FileOutcome,
   type FromBuildWorker,
-  type KnownAnswer,
+  type StoredAnswer,
   type OfBuild,
   type BatchStart,
   packOutcomes,
@@ -48,7 +48,7 @@ let builder: SegmentBuilder | undefined;
 let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
 let reader: SourceReader | undefined;
-let onAnswer: ((answer: KnownAnswer | BatchStart) => void) | undefined;
+let onAnswer: ((answer: StoredAnswer | BatchStart) => void) | undefined;
 
 port.on('message', (message: ToBuildWorker) => {
   if (message.kind === 'known' || message.kind === 'start') {
@@ -104,7 +104,7 @@ function post(message: FromBuildWorker, transferList: readonly ArrayBuffer[] = [
   port.postMessage(message, transferList);
 }
 
-async function ask<Answer extends KnownAnswer | BatchStart>(
+async function request<Answer extends StoredAnswer | BatchStart>(
   question: FromBuildWorker,
   transferList: readonly ArrayBuffer[] = [],
 ): Promise<Answer> {
@@ -123,10 +123,10 @@ async function runBatch(job: BatchJob): Promise<void> {
   const { outcomes, positions, failures } = await readBatch(builder, files, job.alsoAt);
   const packed = packOutcomes(outcomes);
   const question = { kind: 'askKnown' as const, batch, outcomes: packed, failures };
-  const { toStore } = await ask<KnownAnswer>(question, buffersOf(packed));
+  const { toStore } = await request<StoredAnswer>(question, buffersOf(packed));
   const refused = addContents(builder, files, outcomes, positions, toStore);
   const { content, segments, blobCount, blockCount } = builder.close();
-  const start = await ask<BatchStart>({
+  const start = await request<BatchStart>({
     kind: 'askPlace',
     batch,
     contentSize: content.length,
@@ -186,7 +186,7 @@ function addContents(
   files: readonly SourceFile[],
   outcomes: readonly FileOutcome[],
   positions: readonly (number | undefined)[],
-  toStore: KnownAnswer['toStore'],
+  toStore: StoredAnswer['toStore'],
 ): Map<number, number> {
   const staged = new Set<number>();
   // Why first: added contents may overwrite staged ones.

@@ -15,7 +15,7 @@ import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
-  KnownQuestion,
+  StoredQuery,
   LocationQuestion,
   BatchDone,
   BatchJob,
@@ -374,7 +374,7 @@ class Build {
   #onMessage(message: FromBuildWorker, answer: (reply: ToBuildWorker) => void): void {
     switch (message.kind) {
       case 'askKnown':
-        this.#waitingBatches.set(message.batch, () => this.#answerKnown(message, answer));
+        this.#waitingBatches.set(message.batch, () => this.#answerStored(message, answer));
         this.#nextBatch = answerInOrder(this.#waitingBatches, this.#nextBatch);
         break;
       case 'askPlace':
@@ -389,7 +389,7 @@ class Build {
     }
   }
 
-  #answerKnown(message: KnownQuestion, answer: (reply: ToBuildWorker) => void): void {
+  #answerStored(message: StoredQuery, answer: (reply: ToBuildWorker) => void): void {
     const batch = this.#batches[message.batch]!;
     this.#failures.push(...message.failures);
     const outcomes = this.#outcomesOf(batch.shard);

@@ -337,9 +337,9 @@ class Delta {
 
   /** Removes docs from all revisions and marks them to be built again; false: a blob is unknown, and nothing is changed. */
   #rebuild(locations: readonly DocLocation[]): boolean {
-    const isHeld = (location: DocLocation): boolean =>
+    const isContained = (location: DocLocation): boolean =>
       this.#docs.oidOf(location) !== undefined || this.#isOnDiskAlone(this.#revisionsOf(location));
-    if (!locations.every(isHeld)) return false;
+    if (!locations.every(isContained)) return false;
     for (const location of locations) {
       const oid = this.#docs.oidOf(location) ?? '';
       const treePath = this.#docs.nameOf(location);

@@ -101,7 +101,7 @@ export class ShardError extends Error {
   }
 }
 
-interface PlacedShard {
+interface MappedShard {
   readonly file: ShardFile;
   readonly address: number;
   /** Of both files; the second starts at a page border. */
@@ -147,7 +147,7 @@ export class Space {
   readonly #viewStart: number;
   readonly #wantsRead: boolean;
   readonly #verifiedMs: number;
-  readonly #shards = new Map<string, PlacedShard>();
+  readonly #shards = new Map<string, MappedShard>();
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
@@ -211,7 +211,7 @@ export class Space {
     return new Uint8Array(this.core.memory.buffer, address + align(file.size), file.symbols.size);
   }
 
-  #placed(shardId: string): PlacedShard {
+  #placed(shardId: string): MappedShard {
     const shard = this.#shards.get(shardId);
     if (shard === undefined) throw new Error(`shard ${shardId} is not in this space`);
     return shard;
@@ -240,7 +240,7 @@ export class Space {
   /** False: it does not fit. Errors: ShardError if a file is damaged; MappingError. */
   open(file: ShardFile): boolean {
     const { shardId } = file;
-    const size = placedSize(file);
+    const size = mappedSize(file);
     const hasView = this.#freeViews.length > 0 || this.#viewCount < VIEW_COUNT_MAX;
     const address = hasView ? this.#ranges.take(size) : undefined;
     if (address === undefined) return false;
@@ -361,7 +361,7 @@ export class Space {
   }
 
   /** Only tables in memory. Errors: ShardError. */
-  #checkTables(shard: PlacedShard, nowMs: number): void {
+  #checkTables(shard: MappedShard, nowMs: number): void {
     const { exports, memory } = this.core;
     shard.checkedAtMs = nowMs;
     for (const { base, headSize, sums, start, end } of shard.tables)
@@ -491,13 +491,13 @@ export function shardErrorOf(
 ): ShardError {
   if (error instanceof ShardError) return error;
   // Unreadable symbols are built again; the text is served meanwhile.
-  const isWant = fault === 'symbols' ? isShortage(error) : isMachineFault(error);
-  const isUnmapped = error instanceof MappingError || isWant;
+  const isTransient = fault === 'symbols' ? isShortage(error) : isMachineFault(error);
+  const isUnmapped = error instanceof MappingError || isTransient;
   return new ShardError(shardId, messageOf(error), isUnmapped ? 'unmapped' : fault);
 }
 
 /** Without a gap between shards, which would be another mapping. */
-function placedSize({ size, symbols }: ShardFile): number {
+function mappedSize({ size, symbols }: ShardFile): number {
   return align(size) + (symbols === undefined ? 0 : align(symbols.size));
 }
 

@@ -69,14 +69,14 @@ function addBytes(automaton: Automaton, positions: readonly number[], bytes: Uin
 
 /** The positions that read bytes, and the match, reachable without reading. */
 function closureOf(automaton: Automaton, from: readonly number[]): number[] {
-  const seen = new Set(from);
-  for (const position of seen) {
+  const visited = new Set(from);
+  for (const position of visited) {
     const state = stateAt(automaton, position);
-    if (state.kind === 'choice') for (const target of state.targets) seen.add(target);
-    else if (state.kind === 'assert') seen.add(state.target);
-    else if (state.kind === 'call') seen.add((state.target + 1) * CALL_SIZE + state.entry);
+    if (state.kind === 'choice') for (const target of state.targets) visited.add(target);
+    else if (state.kind === 'assert') visited.add(state.target);
+    else if (state.kind === 'call') visited.add((state.target + 1) * CALL_SIZE + state.entry);
   }
-  return [...seen];
+  return [...visited];
 }
 
 function shareOf(bytes: Uint8Array, size: number): number {

@@ -100,7 +100,7 @@ function readSequence(reader: RegexReader): Parsed {
       items.push(repeat(reader, last, counts));
       isRepeatable = false;
     } else {
-      items.push(...readAtoms(reader));
+      items.push(...readOperands(reader));
       isRepeatable = items.length > 0;
     }
   }
@@ -168,29 +168,31 @@ function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
 }
 
 /** The next atom; none for flags, several for `\Q...\E`. */
-function readAtoms(reader: RegexReader): readonly Parsed[] {
+function readOperands(reader: RegexReader): readonly Parsed[] {
   switch (peek(reader)) {
     case '(':
       return readGroup(reader);
     case '[':
-      return [atom(readClass(reader))];
+      return [operand(readClass(reader))];
     case '\\':
       return readBackslash(reader);
     case '.':
       reader.index++;
-      return [atom({ kind: 'any', hasNewline: reader.flags.hasNewline })];
+      return [operand({ kind: 'any', hasNewline: reader.flags.hasNewline })];
     case '^':
       reader.index++;
-      return [atom({ kind: 'assertion', at: reader.flags.hasLines ? 'lineStart' : 'textStart' })];
+      return [
+        operand({ kind: 'assertion', at: reader.flags.hasLines ? 'lineStart' : 'textStart' }),
+      ];
     case '$':
       reader.index++;
-      return [atom({ kind: 'assertion', at: reader.flags.hasLines ? 'lineEnd' : 'textEnd' })];
+      return [operand({ kind: 'assertion', at: reader.flags.hasLines ? 'lineEnd' : 'textEnd' })];
     default:
       return [readLiteral(reader)];
   }
 }
 
-function atom(tree: RegexTree): Parsed {
+function operand(tree: RegexTree): Parsed {
   return { tree, repeatProduct: 1 };
 }
 
@@ -201,7 +203,7 @@ function readLiteral(reader: RegexReader): Parsed {
 }
 
 function literal(reader: RegexReader, codePoint: number): Parsed {
-  return atom({ kind: 'literal', codePoint, isFolded: reader.flags.isFolded });
+  return operand({ kind: 'literal', codePoint, isFolded: reader.flags.isFolded });
 }
 
 function readBackslash(reader: RegexReader): readonly Parsed[] {
@@ -209,10 +211,10 @@ function readBackslash(reader: RegexReader): readonly Parsed[] {
   const at = ASSERTION_ESCAPES.get(peek(reader, 1) ?? '');
   if (at !== undefined) {
     reader.index += 2;
-    return [atom({ kind: 'assertion', at })];
+    return [operand({ kind: 'assertion', at })];
   }
   const set = tryReadClassEscape(reader);
-  if (set !== undefined) return [atom(set)];
+  if (set !== undefined) return [operand(set)];
   reader.index++;
   return [literal(reader, readEscapedCodePoint(reader))];
 }

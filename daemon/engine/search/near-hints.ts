@@ -155,15 +155,15 @@ function countIn({ numbers, reasons }: Counted): number | undefined {
 async function nearHints(
   text: string,
   { request, prepared, found }: Over,
-  ask: Pick<NearReader, 'count' | 'hasRepo'>,
+  counts: Pick<NearReader, 'count' | 'hasRepo'>,
 ): Promise<Hint[]> {
   const { isRegexEnabled, isCaseSensitivityEnabled, filter } = request;
   const foundCount = found.matchCount;
   const options = { isRegexEnabled, isFolded: !isCaseSensitivityEnabled };
   const query = filter === undefined ? prepared.tree : parseQuery(text, options);
   const parts = query.kind === 'and' ? query.children : [query];
-  const reader: NearReader = { text, isRegexEnabled, ...ask };
-  const { count } = ask;
+  const reader: NearReader = { text, isRegexEnabled, ...counts };
+  const { count } = counts;
   if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
   const filters = parts.filter(isFilter).slice(0, 4);
   const empty = await emptyFilters(filters, reader);

@@ -170,12 +170,12 @@ function extensionOf(found: FoundDocs, doc: number, context: OrderContext): stri
 
 /** The first docs that together have `matches` ranges; the last one may be cut. */
 export function cutDocs({ found, docs }: DocList, matches: number): DocList {
-  let left = matches;
+  let remaining = matches;
   let count = 0;
-  for (; count < docs.length && left > 0; count++) {
-    const rangeMax = Math.min(found.rangeCount(docs[count]!), left);
+  for (; count < docs.length && remaining > 0; count++) {
+    const rangeMax = Math.min(found.rangeCount(docs[count]!), remaining);
     found.setRangeMax(docs[count]!, rangeMax);
-    left -= rangeMax;
+    remaining -= rangeMax;
   }
   return { found, docs: docs.subarray(0, count) };
 }

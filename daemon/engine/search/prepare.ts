@@ -78,7 +78,7 @@ export interface EngineParts {
   readonly inlineNs?: bigint;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
-  readonly onCompleted?: ((seen: CompletedSearch) => void) | undefined;
+  readonly onCompleted?: ((completed: CompletedSearch) => void) | undefined;
 }
 
 export interface CompletedSearch {

@@ -378,14 +378,14 @@ const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, LinkTexts>>();
 
 function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTexts {
   const key = `${kind} ${baseUrl} ${group.branches.join(' ')}`;
-  const known = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
-  const found = known.get(key);
+  const cached = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
+  const found = cached.get(key);
   if (found !== undefined) return found;
   // Bound: revisions have many sets.
-  if (known.size === 200) known.clear();
-  linkTextsByRepo.set(group.repo, known);
+  if (cached.size === 200) cached.clear();
+  linkTextsByRepo.set(group.repo, cached);
   const texts = linkTexts(baseUrl, group, kind);
-  known.set(key, texts);
+  cached.set(key, texts);
   return texts;
 }
 

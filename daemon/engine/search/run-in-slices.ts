@@ -7,7 +7,7 @@ import type { SearchPermit } from '../../base/search-permit.ts';
 /** Bound: stop of the event loop. Most searches end sooner (daemon/DECISIONS.md). */
 export const SEARCH_SLICE_MS = 4;
 
-export interface Whose {
+export interface ClientOptions {
   readonly signal: AbortSignal;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
@@ -16,7 +16,7 @@ export interface Whose {
 /** Work that fits into one slice is done synchronously. Errors: those of the work; AbortError if the client is gone. */
 export async function runInSlices<Value>(
   steps: Steps<Value>,
-  { signal, permit }: Whose,
+  { signal, permit }: ClientOptions,
 ): Promise<Value> {
   for (;;) {
     const endMs = performance.now() + SEARCH_SLICE_MS;

@@ -227,8 +227,8 @@ export class ShardRevisions {
     for (const index of revisions) {
       const set = this.sets[index]!;
       const { buffer, byteOffset, length } = set.bytes;
-      const seen = files.indexOf(buffer);
-      const file = seen < 0 ? files.push(buffer) - 1 : seen;
+      const existing = files.indexOf(buffer);
+      const file = existing < 0 ? files.push(buffer) - 1 : existing;
       distinct.set(`${set.form} ${file} ${byteOffset} ${length}`, set);
     }
     if ([...distinct.values()].some(({ form }) => form === FORM_ALL)) return 'all';

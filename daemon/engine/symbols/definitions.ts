@@ -37,16 +37,14 @@ export function symbolsOfDefinitions(
   for (const { role, name } of definitions) {
     if (CONTAINER_ROLES.has(role) && isSymbolKind(role) && !kinds.has(name)) kinds.set(name, role);
   }
-  const parentNamed = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
+  const parentOf = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
   const around: Definition[] = [];
   const placed: PlacedSymbol[] = [];
   for (const definition of definitions) {
     while ((around.at(-1)?.end ?? Infinity) <= definition.start) around.pop();
     const { role, nameStart, nameEnd, name, parentName } = definition;
     const parent =
-      parentName === undefined
-        ? findParent(around, definition, parentNamed)
-        : parentNamed(parentName);
+      parentName === undefined ? findParent(around, definition, parentOf) : parentOf(parentName);
     // Why fields: those of an unnamed local struct.
     const canBeLocal = VARIABLES.has(role) || (MEMBERS.has(role) && parent === undefined);
     if (isKind(role) && !(canBeLocal && isLocal(around, definition))) {
@@ -80,13 +78,13 @@ function isLocal(around: readonly Definition[], definition: Definition): boolean
 function findParent(
   around: readonly Definition[],
   definition: Definition,
-  parentNamed: (name: string) => Parent,
+  parentOf: (name: string) => Parent,
 ): Parent | undefined {
   if (definition.isRest) return undefined;
   for (let i = around.length - 1; i >= 0; i--) {
     const { role, name, isRest } = around[i]!;
     if (!isAround(around[i]!, definition) || name === '') continue;
-    if (role === 'scope') return parentNamed(name);
+    if (role === 'scope') return parentOf(name);
     if (role !== 'local' && canContain(role, definition.role, isRest)) {
       return { name, kind: role };
     }

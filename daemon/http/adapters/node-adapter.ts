@@ -129,7 +129,7 @@ export class NodeAdapter implements HttpAdapter {
     const gone = new LazySignal();
     const headers = readHeaders(message);
     const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
-    const unasked = isLarge(headers) ? this.#awaitAsking(message, body) : undefined;
+    const unasked = isLarge(headers) ? this.#awaitRequest(message, body) : undefined;
     response.on('close', () => {
       clearTimeout(unasked);
       if (response.writableFinished) {
@@ -145,7 +145,7 @@ export class NodeAdapter implements HttpAdapter {
   }
 
   /** Starts to read an unread body after a while, so that a leaving client is noticed. */
-  #awaitAsking(message: IncomingMessage, body: BodyCollector): NodeJS.Timeout {
+  #awaitRequest(message: IncomingMessage, body: BodyCollector): NodeJS.Timeout {
     return setTimeout(() => {
       body.giveUp();
       message.resume();

@@ -255,7 +255,7 @@ export class Catalog {
     await this.#serialized(async () => {
       try {
         await writeFile(next, file, { mode: 0o600, flush: true });
-        await this.#place(next, location);
+        await this.#moveInto(next, location);
       } catch (error) {
         await rm(next, { force: true }).catch(() => {});
         throw atPath(error, location);
@@ -357,15 +357,15 @@ export class Catalog {
 
   /** Renames a finished, synced shard file to its final name. It is kept until `disown`. */
   async adoptShard(file: string, shardId: string): Promise<void> {
-    await this.#serialized(() => this.#place(file, this.shardPath(shardId)));
+    await this.#serialized(() => this.#moveInto(file, this.shardPath(shardId)));
   }
 
   async adoptSymbols(file: string, symbolsId: string): Promise<void> {
-    await this.#serialized(() => this.#place(file, this.symbolsPath(symbolsId)));
+    await this.#serialized(() => this.#moveInto(file, this.symbolsPath(symbolsId)));
   }
 
   /** Renames a finished file, replacing an existing one. */
-  async #place(file: string, location: string): Promise<void> {
+  async #moveInto(file: string, location: string): Promise<void> {
     await rename(file, location).catch(async (error: unknown) => {
       if (systemCodeOf(error) !== 'EISDIR') throw error;
       // A folder with the name of our file is damage.

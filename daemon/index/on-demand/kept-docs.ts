@@ -157,9 +157,9 @@ export class KeptDocs {
 
   /** Stops finding the docs with this live shard id; false: there are none. */
   drop(liveId: string): boolean {
-    const holdsShard = ({ shards }: OnDemandDocs): boolean =>
+    const containsShard = ({ shards }: OnDemandDocs): boolean =>
       shards.some(({ shardId }) => shardId === shardIdOf(liveId));
-    const found = [...this.#kept.values(), ...this.#leaving].find(holdsShard);
+    const found = [...this.#kept.values(), ...this.#leaving].find(containsShard);
     if (found === undefined) return false;
     this.#letGoOf(found);
     this.#leave(found);

@@ -17,16 +17,16 @@ const LOST_GIT =
  */
 export async function probeForIndex(
   registry: Pick<RepoRegistry, 'mayBe'>,
-  place: string,
+  location: string,
   mode: SourceKind | undefined,
 ): Promise<ProbedSource> {
-  const probed = await probeSource(place, mode);
-  if (probed.layout === 'worktree' && mode === undefined) return probeSource(place, 'worktree');
+  const probed = await probeSource(location, mode);
+  if (probed.layout === 'worktree' && mode === undefined) return probeSource(location, 'worktree');
   const isLost =
     probed.layout === 'folder' &&
     mode !== 'folder' &&
     registry.mayBe(probed).some((repo) => repo.place !== undefined && repo.place.kind !== 'folder');
-  if (isLost) throw new ProbeError(place, 'not_a_repository', LOST_GIT);
+  if (isLost) throw new ProbeError(location, 'not_a_repository', LOST_GIT);
   return probed;
 }
 

@@ -229,7 +229,7 @@ export class RepoRegistry {
   }
 
   /** Records that repos of connections are also named: they stay when no connection lists them. Errors: NOT_READY. */
-  async noteNamed(repoIds: ReadonlySet<number>): Promise<void> {
+  async noteRequested(repoIds: ReadonlySet<number>): Promise<void> {
     const isNew = ({ repoId, place }: StoredRepo): boolean =>
       repoIds.has(repoId) && place === undefined;
     if (!this.all.some(isNew)) return;
@@ -239,8 +239,8 @@ export class RepoRegistry {
         const source = repo.host?.facts.source;
         if (source === undefined) continue;
         const { kind, path } = source;
-        const place = { kind, path, ...seeFolder(path) };
-        draft.put({ ...repo, place }, place);
+        const location = { kind, path, ...seeFolder(path) };
+        draft.put({ ...repo, place: location }, location);
       }
       return draft.decided(undefined);
     });

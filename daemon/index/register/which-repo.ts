@@ -9,10 +9,10 @@ import type { RepoLocation, StoredRepo } from '../../store/repos.ts';
 export class OtherSourceError extends Error {
   override readonly name = 'OtherSourceError';
 
-  constructor(place: string) {
+  constructor(location: string) {
     super(
-      `${place} holds a different source than this repository; the next start, or ` +
-        `"trawl index ${place}" while no daemon runs, makes it a separate repository`,
+      `${location} holds a different source than this repository; the next start, or ` +
+        `"trawl index ${location}" while no daemon runs, makes it a separate repository`,
     );
   }
 }
@@ -64,15 +64,15 @@ function isAtPathOf({ place, remote }: StoredRepo, location: SourceLocation): bo
   return place.fileId === undefined || remote === location.remote;
 }
 
-function isSamePath(place: RepoLocation, { path, realPath }: SourceLocation): boolean {
-  return place.path === path || (realPath !== undefined && place.realPath === realPath);
+function isSamePath(location: RepoLocation, { path, realPath }: SourceLocation): boolean {
+  return location.path === path || (realPath !== undefined && location.realPath === realPath);
 }
 
 /** The repo with the source as its location, of no connection. */
 export function movedTo(repo: StoredRepo, location: SourceLocation): StoredRepo {
   const { remote: _, host: __, ...rest } = repo;
-  const { remote, ...place } = location;
-  return { ...rest, place, ...omitUndefined({ remote }) };
+  const { remote, ...current } = location;
+  return { ...rest, place: current, ...omitUndefined({ remote }) };
 }
 
 /** Signs by which a source and a repo may be the same: equal texts. */

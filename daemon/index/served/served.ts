@@ -332,16 +332,20 @@ export class Served {
   }
 
   /** Hides a repo if an error says that its git or path belongs to another source. */
-  async hideIfStray(record: RepoRecord, error: unknown): Promise<void> {
+  async hideIfDetached(record: RepoRecord, error: unknown): Promise<void> {
     const isStray =
       (error instanceof ProbeError && error.failure === 'not_its_own') ||
       error instanceof GitPathError ||
       error instanceof OtherSourceError;
-    if (isStray) await this.setStray(record, true, messageOf(error));
+    if (isStray) await this.setDetached(record, true, messageOf(error));
   }
 
   /** Hides a repo whose git or path belongs to another source, or shows it again. @param reason  why it is hidden */
-  async setStray({ repoId, name }: RepoRecord, isStray: boolean, reason?: string): Promise<void> {
+  async setDetached(
+    { repoId, name }: RepoRecord,
+    isStray: boolean,
+    reason?: string,
+  ): Promise<void> {
     const { catalog, log } = this.#options;
     const existing = catalog.repo(repoId);
     if (existing === undefined || (existing.isStray ?? false) === isStray) return;

@@ -63,7 +63,7 @@ export class BlobReader {
     let done = 0;
     const git = this.#git;
     try {
-      await this.#ask(ids, (_, bytes) => onBlob(done++, bytes));
+      await this.#request(ids, (_, bytes) => onBlob(done++, bytes));
     } catch (error) {
       if (!(error instanceof LostObjectError)) throw error;
       const present = await presentObjects(this.#repoPath, ids.slice(done), this.#options);
@@ -74,16 +74,16 @@ export class BlobReader {
       };
       logLost();
       const rest = ids.slice(done).filter((id) => present.has(id));
-      await this.#ask(rest, (_, bytes) => {
+      await this.#request(rest, (_, bytes) => {
         onBlob(done++, bytes);
         logLost();
       });
     }
   }
 
-  #ask(ids: readonly string[], onBlob: OnBlob): Promise<void> {
+  #request(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     const { type = 'blob' } = this.#options;
-    return this.#git.ask({
+    return this.#git.request({
       count: ids.length,
       lines: this.#linesFor(ids),
       hasContent: true,

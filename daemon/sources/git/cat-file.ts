@@ -89,7 +89,7 @@ export class CatFile {
    *
    * Errors: GitError; what `onObject` throws. No request is accepted afterwards.
    */
-  ask(question: Question): Promise<void> {
+  request(question: Question): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (question.count === 0) return Promise.resolve();
     this.#stallTimer.refresh();

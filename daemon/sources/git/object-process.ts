@@ -50,7 +50,7 @@ export class ObjectProcess {
   /** The object of a name without line breaks, as git resolves it; undefined if there is none. Errors: GitError. */
   info(name: string): Promise<ObjectInfo | undefined> {
     if (/[\n\0]/.test(name)) throw new TypeError('a name must not have line breaks');
-    return this.#ask('info', name).then(({ info }) => info);
+    return this.#request('info', name).then(({ info }) => info);
   }
 
   /**
@@ -60,14 +60,14 @@ export class ObjectProcess {
    */
   contents(oid: string): Promise<Buffer | undefined> {
     requireObjectId(oid);
-    return this.#ask('contents', oid).then(({ bytes }) => bytes);
+    return this.#request('contents', oid).then(({ bytes }) => bytes);
   }
 
-  async #ask(command: 'info' | 'contents', name: string): Promise<Answer> {
+  async #request(command: 'info' | 'contents', name: string): Promise<Answer> {
     const hasContent = command === 'contents';
     const line = this.#gits.size === 1 ? `${command} ${name}\n` : `${name}\n`;
     let answer: Answer = { info: undefined, bytes: undefined };
-    await (hasContent ? this.#contents : this.#infos).ask({
+    await (hasContent ? this.#contents : this.#infos).request({
       count: 1,
       lines: [line],
       hasContent,

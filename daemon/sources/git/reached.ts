@@ -123,13 +123,13 @@ async function readReach(repoPath: string, options: ReachOptions): Promise<Refs>
 
 async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set<string>> {
   const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: REFS_SIZE_MAX };
-  const ask = (...args: string[]) => withSlot(repoPath, signal, () => tryGit(args, settings));
+  const run = (...args: string[]) => withSlot(repoPath, signal, () => tryGit(args, settings));
   const lines =
-    (await ask('show-ref', '--head', '--dereference')) ??
+    (await run('show-ref', '--head', '--dereference')) ??
     // This fails without refs, and at a broken one.
     [
-      await ask('rev-parse', '--verify', '--quiet', 'HEAD'),
-      await ask('for-each-ref', '--format=%(objectname)'),
+      await run('rev-parse', '--verify', '--quiet', 'HEAD'),
+      await run('for-each-ref', '--format=%(objectname)'),
     ].join('\n');
   const ids = lines.split('\n').map((line) => line.split(' ', 1)[0]!);
   return new Set(ids.filter((id) => id !== ''));

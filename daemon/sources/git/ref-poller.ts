@@ -43,7 +43,7 @@ export class RefPoller {
       const readable = paths.filter((path) => !this.#stuck.has(path));
       if (readable.length === 0 || this.#stuck.size >= STUCK_MAX || this.#stop.signal.aborted)
         return paths.map(() => undefined);
-      const states = await this.#ask(readable);
+      const states = await this.#poll(readable);
       if (states === 'stuck') continue;
       const byPath = new Map(readable.map((path, index) => [path, states?.[index]]));
       return paths.map((path) => byPath.get(path));
@@ -51,7 +51,7 @@ export class RefPoller {
   }
 
   /** 'stuck': one of them blocks from now on; undefined: the thread has ended, or this is closed. */
-  async #ask(paths: readonly string[]): Promise<readonly string[] | 'stuck' | undefined> {
+  async #poll(paths: readonly string[]): Promise<readonly string[] | 'stuck' | undefined> {
     this.#thread ??= new Worker(this.#file);
     const thread = this.#thread;
     thread.unref();

@@ -6,8 +6,8 @@ const FAILURE = /^(?:fatal|error): /;
 export function failureWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
   const failures = lines.filter((line) => FAILURE.test(line));
-  const shownLines = failures.length === 0 ? lines.slice(0, 1) : [...new Set(failures)];
-  return plainWords(shownLines.map((line) => line.replace(FAILURE, '').trim()).join('; '));
+  const visibleLines = failures.length === 0 ? lines.slice(0, 1) : [...new Set(failures)];
+  return plainWords(visibleLines.map((line) => line.replace(FAILURE, '').trim()).join('; '));
 }
 
 /** A line of git without the user part of addresses. */

@@ -48,7 +48,7 @@ export class Tree {
   }
 
   /** The children of this name: at most one, unless bytes that are not UTF-8 make several look alike. */
-  named(name: string): readonly TreeItem[] {
+  entriesNamed(name: string): readonly TreeItem[] {
     if (name.includes(REPLACEMENT)) return this.items.filter((item) => item.name === name);
     this.#byName ??= new Map(this.items.map((item) => [item.name, item]));
     const item = this.#byName.get(name);

@@ -52,7 +52,7 @@ export async function findItems(
       if (type !== 'tree') continue;
       const tree = await readTree(repoPath, oid, signal);
       trees.push(tree);
-      for (const item of tree.named(segment)) next.push(foundItem(tree, item));
+      for (const item of tree.entriesNamed(segment)) next.push(foundItem(tree, item));
     }
     onLevel(level, trees);
     found = next;
@@ -89,7 +89,7 @@ export async function readTreeFolders(
     folders.set(path, items === undefined ? tree.sorted : sortItems([...items, ...tree.items]));
     const prefix = path === '' ? '' : `${path}/`;
     for (const name of namesIn.get(path) ?? [])
-      for (const item of tree.named(name))
+      for (const item of tree.entriesNamed(name))
         if (item.type === 'tree') pending.push({ path: prefix + name, oid: tree.oidOf(item) });
   }
   return folders;

@@ -72,7 +72,7 @@ export class GraphWriter {
   }
 
   /** Requests a graph with this commit and all before it. It is written later, one repo at a time; nothing waits for it. */
-  want(repo: GraphRepo, commit: string): void {
+  request(repo: GraphRepo, commit: string): void {
     const isRefused = repo.source.kind === 'folder' || this.#abort.signal.aborted;
     if (isRefused || this.#covered.has(keyOf(repo, commit))) return;
     const waiting = this.#waiting.get(repo.repoId);

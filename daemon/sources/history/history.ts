@@ -110,7 +110,7 @@ export class History {
   /** Prepares a graph for the repo's default revision; resolves when it is written, or has failed. */
   async prepare(repo: RepoRecord, signal: AbortSignal): Promise<void> {
     if (repo.source.kind === 'folder') return;
-    this.#graphs.want(repo, await resolveRef(repo, undefined, signal));
+    this.#graphs.request(repo, await resolveRef(repo, undefined, signal));
     await this.#graphs.settled();
   }
 
@@ -296,7 +296,7 @@ export class History {
       resolveRef(repo, ref, signal, env),
       findMailmap(repo, signal),
     ]);
-    this.#graphs.want(repo, commit);
+    this.#graphs.request(repo, commit);
     return { repo, commit, mailmap, env };
   }
 

@@ -149,8 +149,8 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
     if (source === null) continue;
     const language = source[2] !== undefined ? 'mixed' : source[1] !== undefined ? 'C' : 'C++';
     const folder = folderOf(path);
-    const seen = folders.get(folder);
-    folders.set(folder, seen === undefined || seen === language ? language : 'mixed');
+    const cached = folders.get(folder);
+    folders.set(folder, cached === undefined || cached === language ? language : 'mixed');
   }
   const clear = new Map<string, 'C' | 'C++'>();
   for (const [folder, language] of folders) if (language !== 'mixed') clear.set(folder, language);

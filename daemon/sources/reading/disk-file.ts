@@ -111,8 +111,8 @@ async function fill(
   let end = start;
   while (end < buffer.length) {
     signal.throwIfAborted();
-    const pieceSize = Math.min(CHUNK_SIZE, buffer.length - end);
-    const { bytesRead } = await file.read(buffer, end, pieceSize, null);
+    const chunkSize = Math.min(CHUNK_SIZE, buffer.length - end);
+    const { bytesRead } = await file.read(buffer, end, chunkSize, null);
     if (bytesRead === 0) break;
     end += bytesRead;
   }

@@ -112,8 +112,8 @@ function languageOf(
   attributeFiles: readonly AttributeFile[],
   headerFolders: HeaderFolders,
 ): string {
-  const given = new Attributes(attributeFiles).of(path).language;
-  return given ?? detectLanguage(path, bytes, headerFolders);
+  const attribute = new Attributes(attributeFiles).of(path).language;
+  return attribute ?? detectLanguage(path, bytes, headerFolders);
 }
 
 /** Smaller contents are not worth sharing or counting: the answer is counted. */
@@ -177,7 +177,7 @@ async function readAttributes(
   for (const [tree] of passed) {
     const folder = path.slice(0, Math.max(0, end - 1));
     end = path.indexOf('/', end) + 1;
-    const [item] = tree?.named(ATTRIBUTE_FILE_NAME) ?? [];
+    const [item] = tree?.entriesNamed(ATTRIBUTE_FILE_NAME) ?? [];
     if (tree === undefined || item?.type !== 'blob') continue;
     try {
       const bytes = await readBlob(repoPath, tree.oidOf(item), ATTRIBUTE_FILE_SIZE_MAX, signal);

@@ -128,7 +128,7 @@ export class Connections {
       has: (repoId) => this.has(repoId) === true,
       areSubmodulesEnabled: () =>
         [...this.#configured.values()].some(({ settings }) => settings.submodules),
-      hasSubmodulesEnabled: (repoId) => this.#wantsSubmodules(repoId),
+      hasSubmodulesEnabled: (repoId) => this.#includesSubmodules(repoId),
       apply: (changedIds) => this.#apply({ changedIds, dueIds: changedIds }),
       remove: (...call) => this.remover.remove(...call),
       log,
@@ -179,11 +179,11 @@ export class Connections {
     if (host === undefined) return undefined;
     const chain = host.facts.submodule?.chain;
     if (chain !== undefined)
-      return this.#wantsSubmodules(chain[0]!) && chain.every((one) => this.has(one) === true);
+      return this.#includesSubmodules(chain[0]!) && chain.every((one) => this.has(one) === true);
     return this.#linkedTo(repoId, true).length > 0;
   }
 
-  #wantsSubmodules(repoId: number): boolean {
+  #includesSubmodules(repoId: number): boolean {
     const linked = this.#linkedTo(repoId, true);
     return linked.some(({ name }) => this.#configured.get(name)?.settings.submodules === true);
   }
@@ -294,8 +294,8 @@ export class Connections {
       const { fetchedAt, isBehind } = this.mirrors.lastFetch(repoId);
       this.#fetchTimes.resume(repoId, fetchedAt);
       // The previous process may have owed a fetch.
-      const isOwed = jobs.unfinished.has(repoId) || jobs.failed.reasonOf(repoId) !== undefined;
-      if (isBehind || isOwed) this.mirrors.markStale(repoId);
+      const isPending = jobs.unfinished.has(repoId) || jobs.failed.reasonOf(repoId) !== undefined;
+      if (isBehind || isPending) this.mirrors.markStale(repoId);
     }
     // Why all: the last fetch may not have been indexed.
     await jobs.requestAll(records, false);

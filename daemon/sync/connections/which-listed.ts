@@ -44,11 +44,11 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
   const connection = links.connections.get(listed.connectionId);
   if (connection === undefined) return { changed: [], result: NOTHING };
   const existing = reposByIdAt(stored, connection.address);
-  const named = namedRepos(stored);
+  const byName = reposByName(stored);
   const removed = removedAt(stored, connection.address);
   let nextRepoId = stored.nextRepoId;
-  const seen = listed.repos.map((hostRepo) => {
-    const before = existing.get(hostRepo.hostId) ?? named.get(hostRepo.fileId ?? '');
+  const listedRepos = listed.repos.map((hostRepo) => {
+    const before = existing.get(hostRepo.hostId) ?? byName.get(hostRepo.fileId ?? '');
     const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
     const linked = links
       .linksOf(repoId)
@@ -60,7 +60,7 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
     const repo = described(before, repoId, hostRepo, listed, connection);
     return { link, isLinked, isSame, repo };
   });
-  const wanting = seen.map(({ repo }) => repo);
+  const wanting = listedRepos.map(({ repo }) => repo);
   const haveNames = listed.repos.some(({ name }) => name !== undefined);
   const withName = haveNames
     ? withOwnNames(stored, wanting)
@@ -68,16 +68,21 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
   const repos = withName.map((repo) => underRules(repo, links.rulesOf(repo.repoId)));
   const changed = repos.filter((repo) => !isDeepStrictEqual(links.repo(repo.repoId), repo));
   const changedIds = new Set(changed.map(({ repoId }) => repoId));
-  for (const { link, isLinked } of seen) if (!isLinked) changedIds.add(link.repoId);
-  const own = repos.slice(0, seen.length);
-  const due = seen.filter(
+  for (const { link, isLinked } of listedRepos) if (!isLinked) changedIds.add(link.repoId);
+  const own = repos.slice(0, listedRepos.length);
+  const due = listedRepos.filter(
     ({ link, isLinked }, index) => !isLinked || hasChanged(links.repo(link.repoId), own[index]!),
   );
   const dueIds = new Set(due.map(({ link }) => link.repoId));
   return {
     changed,
-    links: seen.map(({ link }) => link),
-    result: { repos: own, changedIds, dueIds, areTargetsSame: seen.every(({ isSame }) => isSame) },
+    links: listedRepos.map(({ link }) => link),
+    result: {
+      repos: own,
+      changedIds,
+      dueIds,
+      areTargetsSame: listedRepos.every(({ isSame }) => isSame),
+    },
   };
 }
 
@@ -107,7 +112,7 @@ function reposByIdAt({ repos }: StoredRepos, address: string): Map<string, Store
 }
 
 /** Named sources, by the identity of their folder: a connection that lists one takes over its id and grants. */
-function namedRepos({ repos }: StoredRepos): Map<string, StoredRepo> {
+function reposByName({ repos }: StoredRepos): Map<string, StoredRepo> {
   return new Map(
     repos.flatMap((repo) =>
       repo.host === undefined && repo.place?.fileId !== undefined

@@ -193,7 +193,7 @@ export class RepoIndexer {
     if (!registry.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
     if (record.source.kind === 'folder' && probed.layout !== 'folder')
       return this.#index(await this.#asRepository(record, probed), undefined, context);
-    await served.setStray(record, false);
+    await served.setDetached(record, false);
     const base: SourceSpec = {
       ...record.source,
       ...(record.source.kind === 'commits' && probed.commit !== undefined

@@ -6,7 +6,7 @@ import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import {
-  begun,
+  startAttempt,
   type JobClaim,
   type JobRows,
   type JobTimeSliceResult,
@@ -71,7 +71,7 @@ export abstract class JobQueue<Target, Result> {
   }
 
   /** No job starts while it is true. */
-  protected abstract get isHeld(): boolean;
+  protected abstract get isPaused(): boolean;
   /** A job was claimed and must run. @param requested  absent: nobody waits for it */
   protected abstract start(row: JobWrite, requested: Job<Target, Result> | undefined): void;
   /** The last job of a target failed long enough ago for another one. */
@@ -172,7 +172,7 @@ export abstract class JobQueue<Target, Result> {
   }
 
   #claim(): JobClaim | undefined {
-    if (this.isHeld) return undefined;
+    if (this.isPaused) return undefined;
     const { runningMax, timeoutMs } = this.#options.limits();
     const running = new Map<string, number>();
     for (const { row } of this.running.values())
@@ -214,7 +214,7 @@ export abstract class JobQueue<Target, Result> {
       const count = running.get(host) ?? 0;
       if (busy.has(targetId) || count >= claim.runningMax || (dueAt ?? 0) > now) continue;
       running.set(host, count + 1);
-      this.#begin(begun(job.write, now, claim.leaseMs));
+      this.#begin(startAttempt(job.write, now, claim.leaseMs));
     }
   }
 
@@ -267,7 +267,7 @@ export abstract class JobQueue<Target, Result> {
       this.#notify();
     }, WAIT_MS_MAX);
     try {
-      // A turn that started before may have claimed their jobs.
+      // A time slice that started before may have claimed their jobs.
       await this.#current;
       const isRunning = (targetId: number): boolean => this.running.has(targetId);
       while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();

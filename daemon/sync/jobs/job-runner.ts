@@ -84,7 +84,7 @@ export abstract class JobRunner<
     return this.#stop.signal;
   }
 
-  protected override get isHeld(): boolean {
+  protected override get isPaused(): boolean {
     return this.signal.aborted || this.#spaceTimer !== undefined;
   }
 

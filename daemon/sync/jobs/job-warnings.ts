@@ -12,7 +12,7 @@ export interface WarnedSource {
   readonly hasWorkTree: boolean;
 }
 
-const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
+const REMEDIES: Readonly<Record<SourceKind, string>> = {
   folder: 'include what you need in a .trawlignore file ("!*" includes everything)',
   worktree: 'index what is committed',
   commits: 'change .trawlignore and commit it',
@@ -64,7 +64,7 @@ function ignoredWarnings(
 
 function remedyOf({ kind, isListed }: WarnedSource): string {
   const mode = kind === 'worktree' ? ` with ${modeText('commits', isListed)}` : '';
-  const own = kind === 'commits' ? WAYS_OUT[kind] : `change the rule, or ${WAYS_OUT[kind]}${mode}`;
+  const own = kind === 'commits' ? REMEDIES[kind] : `change the rule, or ${REMEDIES[kind]}${mode}`;
   return isListed ? own : `${own}; --no-ignore reads all`;
 }
 

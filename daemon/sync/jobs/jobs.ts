@@ -40,7 +40,7 @@ type IndexJob = Job<RepoRecord, JobResult>;
 
 export interface JobsOptions {
   readonly indexer: Pick<RepoIndexer, 'index' | 'markRebuildDue' | 'unchanged' | 'warningsOf'>;
-  readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
+  readonly served: Pick<Served, 'hideIfDetached' | 'damagedRepo' | 'record'>;
   readonly jobRows: JobRows;
   readonly instance: string;
   readonly log: Log;
@@ -253,8 +253,8 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
     } else if (this.#unchangedCount++ < UNCHANGED_LINES_MAX)
       this.#options.log.info('repo indexed', fields);
     // Why: a repo that is kept up to date has a job for each commit with the same warnings.
-    const known = new Set((this.warned.get(repoId) ?? []).map(withoutNumbers));
-    for (const warning of warnings.filter((text) => !known.has(withoutNumbers(text))))
+    const reported = new Set((this.warned.get(repoId) ?? []).map(withoutNumbers));
+    for (const warning of warnings.filter((text) => !reported.has(withoutNumbers(text))))
       this.say(job, 'warn', warning, { repo: result.repo });
     if (warnings.length > 0) this.warned.set(repoId, warnings);
     else this.warned.delete(repoId);
@@ -269,7 +269,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
   }
 
   protected override async onFailure(record: RepoRecord, cause: unknown): Promise<void> {
-    await this.#options.served.hideIfStray(record, cause).catch((error: unknown) =>
+    await this.#options.served.hideIfDetached(record, cause).catch((error: unknown) =>
       this.#options.log.error('a repo could not be hidden', {
         repo: record.name,
         error: messageOf(error),

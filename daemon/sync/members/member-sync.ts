@@ -318,12 +318,12 @@ export class MemberSync {
     state.countMs = performance.now() + COUNT_SHARE * (performance.now() - startMs);
   }
 
-  #isDue({ repoId }: MemberRepo, connection: string, state: State, askedAt: number): boolean {
+  #isDue({ repoId }: MemberRepo, connection: string, state: State, requestedAt: number): boolean {
     const { lists, now } = this.#options;
     if (isPausing(state.failures.get(repoId))) return false;
     const takenAt = lists.takenAt(repoId, connection);
     // A list from the future comes from a wrong clock.
-    if (takenAt === undefined || takenAt > now() || takenAt <= askedAt) return true;
+    if (takenAt === undefined || takenAt > now() || takenAt <= requestedAt) return true;
     // Spread over the last quarter of the interval, so that thousands of lists do not stay in step.
     const spread = (Math.imul(repoId, 0x9e3779b1) >>> 0) / 2 ** 32;
     return now() - takenAt >= this.#intervalMs * (0.75 + 0.25 * spread);

@@ -69,7 +69,7 @@ export async function findRepos(root: string, signal?: AbortSignal): Promise<Fou
     for (let start = 0; start < level.length; start += 16) {
       signal?.throwIfAborted();
       const some = level.slice(start, start + 16);
-      const inner = await Promise.all(some.map((location) => searchPlace(location, draft)));
+      const inner = await Promise.all(some.map((location) => searchFolder(location, draft)));
       for (const locations of inner) next.push(...locations);
       visitedCount += some.length;
       const bound = boundOf(visitedCount, draft.repos.length);
@@ -97,7 +97,7 @@ function sorted(draft: Draft): FoundRepos {
 }
 
 /** Searches a folder below the root; returns its subfolders to search. Errors: none. */
-async function searchPlace(location: FolderLocation, draft: Draft): Promise<FolderLocation[]> {
+async function searchFolder(location: FolderLocation, draft: Draft): Promise<FolderLocation[]> {
   try {
     if (isOwnFolder(lstatSync(location.path))) return [];
     const entries = await readdir(location.path, { withFileTypes: true });

@@ -96,7 +96,7 @@ export class RepoSources {
     const { own, listed } = this.#withoutListed(sources);
     this.#unseenCount = Math.max(1, own.length);
     const { probed, kept, errors } = await this.#probeAll(own, signal);
-    await registry.noteNamed(new Set(listed.map(({ repoId }) => repoId)));
+    await registry.noteRequested(new Set(listed.map(({ repoId }) => repoId)));
     const repos = await registry.admit(probed, change);
     const records = [...(await this.#note(repos, probed, folders)), ...kept, ...listed];
     this.#warnOfRevisions(records, change);
@@ -300,8 +300,8 @@ export class RepoSources {
         (enforcement ?? repo?.enforcement) === repo?.enforcement;
       return isAsVisible && isOfMode(record, mode) && registry.isWhereItWas(record);
     };
-    const named = new Set(paths.map((one) => path.resolve(one)));
-    const existing = this.#records.filter(({ source }) => isAtOrBelow(source.path, named));
+    const requested = new Set(paths.map((one) => path.resolve(one)));
+    const existing = this.#records.filter(({ source }) => isAtOrBelow(source.path, requested));
     return new Set(existing.filter(isSure).map(({ repoId }) => repoId));
   }
 
@@ -333,7 +333,7 @@ export class RepoSources {
       if (existing === undefined) errors.set(one.path, error);
       else {
         kept.push(existing);
-        await this.#options.served.hideIfStray(existing, error);
+        await this.#options.served.hideIfDetached(existing, error);
       }
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;

@@ -75,6 +75,6 @@ export function aboveMost(
   pairs: Readonly<Record<string, readonly [given: number, most: number]>>,
 ): string[] {
   return Object.entries(pairs)
-    .filter(([, [given, most]]) => given > most)
-    .map(([name, [given, most]]) => `(${name} ${given} is above the limit, ${most} was used)`);
+    .filter(([, [value, most]]) => value > most)
+    .map(([name, [value, most]]) => `(${name} ${value} is above the limit, ${most} was used)`);
 }
