@@ -139,8 +139,7 @@ function requestAs(key: string | undefined): HttpRequest {
     rawQuery: '',
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
-    headers: () => [],
-    header: (name) => (name === 'authorization' ? authorization : undefined),
+    headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
     body: () => Promise.reject(new Error('no body')),
   };
 }
@@ -181,8 +180,8 @@ async function scopeTimes({ accounts }: ControlPlane): Promise<string> {
   const times = { all: [] as number[], member: [] as number[] };
   for (let i = 0; i < 1000; i++) {
     const authorization = `Bearer ${keyOf(pick(1000) + 1)}`;
-    const header = (name: string) => (name === 'authorization' ? authorization : undefined);
-    const caller = await accounts.callers.finder(header, request)();
+    const headers = new Map([['authorization', authorization]]);
+    const caller = await accounts.callers.finder(headers, request)();
     if (caller === undefined) throw new Error('a key is not known');
     for (const [kind, repoAccess] of [
       ['all', SEES_ALL],

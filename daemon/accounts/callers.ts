@@ -35,7 +35,7 @@ const KEPT_MAX = 200_000;
 /** Members that some kinds of credentials lack. */
 const BLANK = { id: '', repoIds: [], expiresAtMs: Infinity, stampedMs: 0 } as const;
 
-type Header = (name: string) => string | undefined;
+type Headers = ReadonlyMap<string, string>;
 
 /** Whether a token may be used for a request. */
 type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
@@ -156,18 +156,18 @@ export class Callers {
    * Errors, of the function returned: NOT_READY if the store must be asked and cannot be reached.
    */
   finder(
-    header: Header,
+    headers: Headers,
     request: () => PresentedToken['request'],
     isAtThisMachine = () => false,
   ): () => MaybePromise<Caller | undefined> {
     const { secret, settings, tokenUse } = this.#options;
     const { apiKeyHeaderAliases } = settings();
-    const hashed = presentedCredentials(header, apiKeyHeaderAliases).map((presented) => {
+    const hashed = presentedCredentials(headers, apiKeyHeaderAliases).map((presented) => {
       const { source, value, scheme = 'bearer' } = presented;
       const one: HashedCredential = { source, hash: hashCredential(secret, value) };
       if (source === 'issuer_token') return { ...one, value };
       if (source !== 'oauth') return one;
-      const presentedToken = { value, scheme, proof: header('dpop'), request: request() };
+      const presentedToken = { value, scheme, proof: headers.get('dpop'), request: request() };
       return { ...one, use: tokenUse(presentedToken) };
     });
     return () => this.#tryFrom(hashed, 0, isAtThisMachine);
@@ -355,10 +355,10 @@ export class Callers {
   /**
    * Renews the session of a caller once a day.
    *
-   * @param header  of the caller's request
-   * @returns       the `Set-Cookie` value for the answer; undefined: not necessary
+   * @param headers  of the caller's request
+   * @returns        the `Set-Cookie` value for the answer; undefined: not necessary
    */
-  async renewed(caller: Caller, header: Header): Promise<string | undefined> {
+  async renewed(caller: Caller, headers: Headers): Promise<string | undefined> {
     const { store, now, cookieScope } = this.#options;
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     if (credential === undefined || !needsRenewal(credential, now())) return undefined;
@@ -373,7 +373,7 @@ export class Callers {
       if (isStoreAway(error)) return undefined;
       throw error;
     }
-    const value = presentedCredentials(header).find(({ source }) => source === 'session')?.value;
+    const value = presentedCredentials(headers).find(({ source }) => source === 'session')?.value;
     return value === undefined ? undefined : sessionCookie(value, cookieScope());
   }
 

@@ -55,22 +55,22 @@ export function hashCredential(secret: Buffer, value: string): string {
  * The credentials of a request in the order of trying: the first valid one identifies the caller. Malformed ones are
  * skipped. Nothing follows a scoped token or an OAuth token: they do not fall back to another header.
  *
- * @param header   a header's value by its lower-case name
+ * @param headers  by lower-case name
  * @param aliases  further names of the header for API keys
  */
 export function presentedCredentials(
-  header: (name: string) => string | undefined,
+  headers: ReadonlyMap<string, string>,
   aliases: readonly string[] = [],
 ): readonly Presented[] {
-  const sessionValue = cookieOf(header('cookie'), SESSION_COOKIE, HEX);
+  const sessionValue = cookieOf(headers.get('cookie'), SESSION_COOKIE, HEX);
   const session: Presented | undefined =
     sessionValue === undefined ? undefined : { source: 'session', value: sessionValue };
-  const authorization = authorizationOf(header('authorization'));
+  const authorization = authorizationOf(headers.get('authorization'));
   const { source } = authorization ?? {};
   const isFinal = source === 'oauth' || source === 'scoped_access_token';
   const names = isFinal ? [] : [API_KEY_HEADER, ...aliases.map((name) => name.toLowerCase())];
   const keys = names.map((name): Presented | undefined => {
-    const value = header(name)?.trim();
+    const value = headers.get(name)?.trim();
     return value === undefined ? undefined : { source: 'api_key', value };
   });
   return [session, authorization, ...keys].filter((one) => one !== undefined).filter(isWellFormed);

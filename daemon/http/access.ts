@@ -59,7 +59,7 @@ export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): 
   }
   if (endpoint.access === 'none' && endpoint.usesOptionalCredential !== true) return undefined;
   const finder = accounts.callers.finder(
-    (name) => request.header(name),
+    request.headers,
     () => provenRequest(baseUrl, request),
     () => isAtThisMachine(request),
   );
@@ -97,7 +97,7 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
 export function checkRights(parts: AccessParts, call: CheckedCall): void {
   checkEntitlement(parts, call);
   checkAuthentication(parts, call);
-  checkRole(parts, call);
+  checkRole(call);
 }
 
 /**
@@ -136,7 +136,7 @@ async function renewSession(
   { request, answerHeaders }: Access,
   caller: Caller,
 ): Promise<void> {
-  const cookie = await accounts.callers.renewed(caller, (name) => request.header(name));
+  const cookie = await accounts.callers.renewed(caller, request.headers);
   if (cookie !== undefined) answerHeaders['Set-Cookie'] = cookie;
 }
 
@@ -185,12 +185,12 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
   if (SAFE_METHODS.has(request.method)) return;
   const isSession = caller !== undefined && isFromBrowser(caller);
   if (!isSession && endpoint.requiresSameOrigin !== true) return;
-  const origin = request.header('origin');
+  const origin = request.headers.get('origin');
   // Without a cookie the browser adds no credential, so only a page that names another origin is refused.
   const isOwn =
     origin === undefined
-      ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
-      : ownOrigins(baseUrl, request.header('host')).includes(origin);
+      ? caller?.source !== 'session' || request.headers.get('sec-fetch-site') === 'same-origin'
+      : ownOrigins(baseUrl, request.headers.get('host')).includes(origin);
   if (isOwn) return;
   throw new ApiError('CROSS_ORIGIN_REQUEST', originRefusal(origin, baseUrl));
 }
@@ -205,10 +205,10 @@ function originRefusal(origin: string | undefined, baseUrl: string): string {
 /** The request that the proof of an OAuth token must match. */
 function provenRequest(
   baseUrl: string,
-  request: Pick<HttpRequest, 'method' | 'path' | 'header'>,
+  request: Pick<HttpRequest, 'method' | 'path' | 'headers'>,
 ): ProvenRequest {
   const { method, path } = request;
-  return { method, path, origins: ownOrigins(baseUrl, request.header('host')) };
+  return { method, path, origins: ownOrigins(baseUrl, request.headers.get('host')) };
 }
 
 /** Step 7. Errors: API_KEY_USAGE_DISABLED; NOT_READY if the settings cannot be read. */
@@ -254,17 +254,14 @@ function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean 
 }
 
 function isAllowedApart(rights: Rights, caller: Caller | undefined): boolean {
-  const { access, isForOperator } = rights;
-  if (caller?.source !== 'operator') return isLocalAllowed(rights, caller);
+  const { access, isForOperator, isForLocal } = rights;
+  if (caller?.source === 'local') return isForLocal === true;
+  if (caller?.source !== 'operator') return false;
   return access === 'owner' || access === 'operator' || isForOperator === true;
 }
 
-function isLocalAllowed({ isForLocal }: Rights, caller: Caller | undefined): boolean {
-  return isForLocal === true && caller?.source === 'local';
-}
-
 /** Step 11: the kind of credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
-export function checkRole(_: AccessParts, { endpoint, caller }: CheckedCall): void {
+export function checkRole({ endpoint, caller }: CheckedCall): void {
   const refusal = refusalOf(endpoint, caller);
   if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
 }

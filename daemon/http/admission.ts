@@ -3,6 +3,7 @@
 // older one has waited too long. After its deadline a search never waits again: it only reports the timeout.
 
 import { ApiError } from '../api/shapes/api-error.ts';
+import type { Cancellation } from '../base/cancellation.ts';
 import { type Deferred, deferred } from '../base/deferred.ts';
 import type { PausableSearch, SearchPermit } from '../base/search-permit.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
@@ -82,7 +83,7 @@ export class Admission {
    * At the deadline it resolves without a permit, so that the search reports the timeout. Errors: SERVER_OVERLOADED if
    * the queue is full; ClientGoneError.
    */
-  async acquire(clientKey: string, signal: AbortSignal): Promise<Permit> {
+  async acquire(clientKey: string, signal: Cancellation): Promise<Permit> {
     if (signal.aborted) throw new ClientGoneError();
     const permit = new Permit(this, this.#shareOf(clientKey), signal);
     if (!this.#canQueue(permit.share)) {
@@ -159,6 +160,7 @@ export class Admission {
 
   /** Grants free permits, then takes those of clients with too many and of searches that used up their time slice. */
   #serve(): void {
+    if (this.#waitingCount === 0) return;
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
     for (const permit of this.#running) {
@@ -270,7 +272,7 @@ export class Permit implements SearchPermit {
   readonly share: Share;
   readonly clientKey: string;
   readonly #admission: Admission;
-  readonly #signal: AbortSignal;
+  readonly #signal: Cancellation;
   state: PermitState = 'waiting';
   isNew = true;
   ticket = 0;
@@ -282,7 +284,7 @@ export class Permit implements SearchPermit {
   #started: Deferred | undefined;
   #refusal: Error | undefined;
 
-  constructor(admission: Admission, share: Share, signal: AbortSignal) {
+  constructor(admission: Admission, share: Share, signal: Cancellation) {
     this.#admission = admission;
     this.share = share;
     this.clientKey = share.clientKey;

@@ -61,12 +61,12 @@ export function allowedHosts(
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /** Whether a program on this machine sent the request, to a name of this machine. */
-export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'header'>): boolean {
+export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'headers'>): boolean {
   // No BlockList: it would take longer than the rest of this check.
   const peer = plain(request.remoteAddress);
   if (!(isIPv4(peer) && peer.startsWith('127.')) && peer !== '::1') return false;
-  if (PROXY_HEADERS.some((name) => request.header(name) !== undefined)) return false;
-  const host = request.header('host');
+  if (PROXY_HEADERS.some((name) => request.headers.has(name))) return false;
+  const host = request.headers.get('host');
   return host !== undefined && isHostAllowed(LOOPBACK_HOSTS, host);
 }
 

@@ -17,12 +17,14 @@ export function proxyList(networks: readonly string[]): BlockList | undefined {
 
 /** @param proxies  undefined: no proxy is trusted */
 export function clientAddress(
-  request: Pick<HttpRequest, 'remoteAddress' | 'header'>,
+  request: Pick<HttpRequest, 'remoteAddress' | 'headers'>,
   proxies: BlockList | undefined,
 ): string {
   const peer = plain(request.remoteAddress);
   if (proxies === undefined || !isIn(proxies, peer)) return peer;
-  const hops = (request.header('x-forwarded-for') ?? '').split(',').map((hop) => plain(hop.trim()));
+  const hops = (request.headers.get('x-forwarded-for') ?? '')
+    .split(',')
+    .map((hop) => plain(hop.trim()));
   // A client can forge everything before the first untrusted hop.
   const client = hops.toReversed().find((hop) => !isIn(proxies, hop));
   return client !== undefined && isIP(client) !== 0 ? client : peer;

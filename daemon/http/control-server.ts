@@ -49,7 +49,7 @@ async function listen(adapter: NodeAdapter, socketPath: string): Promise<void> {
 /** The account that the command reports; undefined: none, or not readable. */
 function accountOf(request: HttpRequest): string | undefined {
   try {
-    return decodeURIComponent(request.header(ACCOUNT_HEADER) ?? '') || undefined;
+    return decodeURIComponent(request.headers.get(ACCOUNT_HEADER) ?? '') || undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { HttpRequest } from './adapters/adapter.ts';
 import type { Reservation } from './adapters/memory-budget.ts';
 import type { Permit } from './admission.ts';
 import type { ErrorCode } from '../api/shapes/api-error.ts';
-import type { BoundHandler, Endpoint } from '../api/shapes/endpoint.ts';
+import type { Endpoint } from '../api/shapes/endpoint.ts';
 import { ALL_METHODS, type Route } from './router.ts';
 
 export interface Exchange {
@@ -22,7 +22,6 @@ export interface Exchange {
   endpoint?: Endpoint;
   caller?: Caller | undefined;
   readonly operator?: Caller | undefined;
-  handler?: BoundHandler;
   permit?: Permit;
   errorCode?: ErrorCode;
   reservation?: Reservation | undefined;

@@ -6,14 +6,14 @@ import { actorOf } from '../accounts/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits.ts';
 import { SEES_NOTHING } from '../repos/repo-access.ts';
-import type { Answer, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
+import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
 import { ApiError, toApiError } from '../api/shapes/api-error.ts';
 import type { EventStream, Services } from '../api/shapes/endpoint-services.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
-import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
+import { ClientGoneError, bodySize, isBodyStream, UNCOUNTED_SIZE_MAX } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import { type BodyWatch, fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
 import {
@@ -37,7 +37,7 @@ import type { PlainAnswer } from './responses.ts';
 import { accessOf, type AnsweredRequest, type Exchange, answeredRequestOf } from './exchange.ts';
 import { ExchangeCalls, acquirePermit, pauseOf } from './calls.ts';
 import { readBufferedBody, readJson } from './request-body.ts';
-import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
+import { MemoryBudget, noMemoryError, Reservation } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, allowedMethods, type Found, type Route, Router } from './router.ts';
 import { UNKNOWN_PAGE } from '../api/page/page-endpoints.ts';
@@ -65,23 +65,11 @@ function boundsOf(settings: Settings): AdmissionBounds {
   };
 }
 
-/** A step passes by returning nothing, ends the request by an answer, or refuses it by an error. */
-type StepResult = void | Answer | HttpResponse;
-
-interface Step {
-  readonly number: number;
-  readonly name: string;
-  run(pipeline: Pipeline, exchange: Exchange): StepResult | Promise<StepResult>;
-}
-
 /** Logged for a request whose client went away; never sent. */
 const CLIENT_GONE_STATUS = 499;
 
 /** Characters kept of the client's name. */
 const CLIENT_SOURCE_MAX = 64;
-
-/** The socket takes smaller answers at once, nearly always. */
-const UNCOUNTED_SIZE_MAX = 16_384;
 
 const SHORTAGE_MESSAGE = 'The machine has run out of files, processes or memory.';
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
@@ -128,7 +116,7 @@ export class Pipeline {
 
   /** Never rejects. A stream is logged when it ends. `operator`: the caller, if it came through the control socket. */
   async handle(request: HttpRequest, operator?: Caller): Promise<HttpResponse> {
-    const requestId = newRequestId(request.header('x-request-id'));
+    const requestId = newRequestId(request.headers.get('x-request-id'));
     const exchange: Exchange = {
       request,
       operator,
@@ -167,14 +155,16 @@ export class Pipeline {
   #takeMemory(exchange: Exchange, size: number): void {
     // Bytes reserved now would never be released.
     if (exchange.isOver === true) throw new ClientGoneError();
-    exchange.reservation ??= this.memory.tryTake(clientKeyOf(exchange), 0);
-    if (exchange.reservation?.grow(size) !== true) throw noMemoryError();
+    exchange.reservation ??= new Reservation(this.memory, clientKeyOf(exchange));
+    if (!exchange.reservation.grow(size)) throw noMemoryError();
   }
 
   context(exchange: Exchange): CallContext {
     const { request, caller } = exchange;
     const { baseUrl, services, settings, version, accounts, ledger } = this.options;
-    const clientSource = request.header('x-service-client-source')?.slice(0, CLIENT_SOURCE_MAX);
+    const clientSource = request.headers
+      .get('x-service-client-source')
+      ?.slice(0, CLIENT_SOURCE_MAX);
     return {
       baseUrl,
       caller,
@@ -211,7 +201,7 @@ export class Pipeline {
   async #respond(exchange: Exchange): Promise<HttpResponse> {
     const common = exchange.answerHeaders;
     try {
-      const result = await this.#runSteps(exchange);
+      const result = await this.#answer(exchange);
       if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
       const { content } = result;
       if ('events' in content) return this.#stream(content.events, exchange, common);
@@ -297,22 +287,45 @@ export class Pipeline {
   }
 
   /** Releases the search's permit, unless its answer is a stream, which keeps it to its end. */
-  async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
-    const { fault } = exchange.request;
-    if (fault !== undefined) throw fault;
+  async #answer(exchange: Exchange): Promise<Answer | HttpResponse> {
     let isStream = false;
     try {
-      for (const step of STEPS) {
-        const pending = step.run(this, exchange);
-        const result = pending instanceof Promise ? await pending : pending;
-        if (result === undefined) continue;
-        isStream = 'content' in result && 'events' in result.content;
-        return result;
-      }
+      const result = await this.#runSteps(exchange);
+      isStream = 'content' in result && 'events' in result.content;
+      return result;
     } finally {
       if (!isStream) exchange.permit?.release();
     }
-    throw new Error('the last step did not answer');
+  }
+
+  /** The first step that answers, or refuses by an error, ends the request. Numbers as in API.md 2.5. */
+  async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
+    const { accessParts } = this;
+    if (exchange.request.fault !== undefined) throw exchange.request.fault;
+    checkHost(this, exchange); // 1
+    const early = findRoute(this, exchange) ?? findEndpoint(exchange); // 2 and 3
+    if (early !== undefined) return early;
+    const access = accessOf(exchange);
+    await findCaller(accessParts, access); // 4
+    await countRequest(accessParts, access); // 5
+    checkOrigin(accessParts, access); // 6
+    checkKeyUsage(accessParts, access); // 7
+    checkEntitlement(accessParts, access); // 8
+    const handle = await readInput(this, access); // 9
+    checkAuthentication(accessParts, access); // 10
+    checkRole(access); // 11
+    if (access.endpoint.isSearch) exchange.permit = await acquirePermit(this, exchange); // 12
+    await this.#waitForTimeSlice(access);
+    return await handle(this.context(exchange)); // 13
+  }
+
+  async #waitForTimeSlice(access: Exchange & Access): Promise<void> {
+    const { isCounted, isSearch, input } = access.endpoint;
+    const pause = isCounted ? pauseOf(access) : undefined;
+    if (pause !== undefined) await pause;
+    // For its time slice, its body or a permit.
+    const hasWaited = pause !== undefined || input.body !== undefined || isSearch;
+    if (hasWaited) await findCallerAgain(this.accessParts, access);
   }
 
   #toApiError(error: unknown, { request, requestId, operator }: Exchange): ApiError {
@@ -355,40 +368,13 @@ export class Pipeline {
   }
 }
 
-function accessStep(
-  number: number,
-  name: string,
-  check: (parts: AccessParts, access: Access) => void | Promise<void>,
-): Step {
-  return {
-    number,
-    name,
-    run: ({ accessParts }, exchange) => check(accessParts, accessOf(exchange)),
-  };
-}
-
-export const STEPS: readonly Step[] = [
-  { number: 1, name: 'host', run: checkHost },
-  { number: 2, name: 'path', run: findRoute },
-  { number: 3, name: 'method', run: findEndpoint },
-  accessStep(4, 'caller', findCaller),
-  accessStep(5, 'rate limit', countRequest),
-  accessStep(6, 'origin', checkOrigin),
-  accessStep(7, 'key usage', checkKeyUsage),
-  accessStep(8, 'entitlement', checkEntitlement),
-  { number: 9, name: 'input', run: readInput },
-  accessStep(10, 'authentication', checkAuthentication),
-  accessStep(11, 'role', checkRole),
-  { number: 12, name: 'admission', run: admit },
-  { number: 13, name: 'handler', run: callHandler },
-];
-
 function checkHost({ options }: Pipeline, { request, operator }: Exchange): void {
-  if (operator !== undefined || isHostAllowed(options.hosts, request.header('host'))) return;
+  if (operator !== undefined || isHostAllowed(options.hosts, request.headers.get('host'))) return;
   throw new ApiError('HOST_NOT_ALLOWED', 'This host name is not served.');
 }
 
-function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
+/** Undefined: the route is found. */
+function findRoute({ router }: Pipeline, exchange: Exchange): HttpResponse | undefined {
   const { method, path: sent } = exchange.request;
   // A command does not know the base URL.
   const path = exchange.operator === undefined ? sent : router.prefix + sent;
@@ -415,11 +401,12 @@ const UNKNOWN: Found = {
 
 /** People who follow a wrong link get a page; programs and requests below /api/ get the error. */
 function unknownPage({ method, request }: Exchange): Found | undefined {
-  const isForPeople = request.header('accept')?.includes('text/html') === true;
+  const isForPeople = request.headers.get('accept')?.includes('text/html') === true;
   return method === 'GET' && isForPeople && !/\/api(\/|$)/.test(request.path) ? UNKNOWN : undefined;
 }
 
-function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
+/** Undefined: the endpoint is found. */
+function findEndpoint(exchange: Exchange): HttpResponse | undefined {
   const { method } = exchange;
   const route: Route = exchange.route ?? new Map();
   const endpoint = route.get(method);
@@ -432,37 +419,21 @@ function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
   throw new ApiError('METHOD_NOT_ALLOWED', `Method ${method} is not allowed here.`, headers);
 }
 
-async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> {
+async function readInput(pipeline: Pipeline, exchange: Exchange & Access): Promise<BoundHandler> {
   const { request, endpoint, pathValues = {} } = exchange;
-  const json = endpoint?.input.body === undefined ? undefined : await readJson(pipeline, exchange);
+  const json = endpoint.input.body === undefined ? undefined : await readJson(pipeline, exchange);
   const isOperator = exchange.operator !== undefined;
   const { rawQuery } = request;
-  const handler = endpoint?.prepare({ json, rawQuery, pathValues, isOperator });
-  if (endpoint?.isSearch === true && pipeline.options.log.isEnabled('debug'))
+  const handle = endpoint.prepare({ json, rawQuery, pathValues, isOperator });
+  if (endpoint.isSearch && pipeline.options.log.isEnabled('debug'))
     logSearch(pipeline, exchange, json);
-  if (handler !== undefined) exchange.handler = handler;
+  return handle;
 }
 
 /** Logs the search before it runs, so that one that never ends can be found. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
   const logged = JSON.stringify({ body: json }).slice(0, 4096);
   options.log.debug('search', { requestId, route: request.path, body: logged });
-}
-
-async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
-  if (exchange.endpoint?.isSearch !== true) return;
-  exchange.permit = await acquirePermit(pipeline, exchange);
-}
-
-async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
-  const { endpoint } = exchange;
-  const pause = endpoint?.isCounted === true ? pauseOf(exchange) : undefined;
-  if (pause !== undefined) await pause;
-  // For its time slice, its body or a permit.
-  const hasWaited =
-    pause !== undefined || endpoint?.input.body !== undefined || endpoint?.isSearch === true;
-  if (hasWaited) await findCallerAgain(pipeline.accessParts, accessOf(exchange));
-  return await exchange.handler?.(pipeline.context(exchange));
 }
 
 function memorySizeOf(content: PlainAnswer['content'], body: Uint8Array | LazyBytes): number {

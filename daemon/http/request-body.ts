@@ -4,7 +4,7 @@
 import { TextDecoder } from 'node:util';
 import { type AccessParts, checkAuthentication } from './access.ts';
 import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
-import { type Reservation, type MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
+import { type MemoryBudget, Reservation } from './adapters/memory-budget.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { clientKeyOf } from './client-address.ts';
 import { accessOf, type Exchange } from './exchange.ts';
@@ -17,8 +17,7 @@ interface BodyBounds {
 
 /** Releases the bytes. Errors: those of `readBody` and `parseJsonBody`. */
 export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<unknown> {
-  const reservation = bounds.memory.tryTake(clientKeyOf(exchange), 0);
-  if (reservation === undefined) throw noMemoryError();
+  const reservation = new Reservation(bounds.memory, clientKeyOf(exchange));
   try {
     return parseJsonBody(await readBody(bounds, exchange, reservation));
   } finally {
@@ -36,8 +35,7 @@ async function bufferBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffe
   // Safety: large bodies of strangers have one share of the memory together, not one for each address.
   const { bodySizeMax, path } = accessOf(exchange).endpoint;
   const key = bodySizeMax === undefined ? clientKeyOf(exchange) : path;
-  const reservation = bounds.memory.tryTake(key, 0);
-  if (reservation === undefined) throw noMemoryError();
+  const reservation = new Reservation(bounds.memory, key);
   exchange.ends.push(() => reservation.release());
   return await readBody(bounds, exchange, reservation);
 }
@@ -56,7 +54,7 @@ async function readBody(
   const isSmall = bodySizeMax === undefined && exchange.caller === undefined;
   const sizeMax = isSmall ? Math.min(limit, UNASKED_BODY_SIZE_MAX) : limit;
   try {
-    return await exchange.request.body({ sizeMax, reservation });
+    return await exchange.request.body({ sizeMax, reserve: (size) => reservation.grow(size) });
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error;
     if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));

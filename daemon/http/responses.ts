@@ -43,7 +43,7 @@ export type PlainAnswer = Omit<Answer, 'content'> & {
 
 /** Bytes of JSON that an event may have in the accepted format. */
 export function eventSizeMaxOf(request: HttpRequest): number {
-  return prefersMessagePack(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
+  return prefersMessagePack(request.headers.get('accept')) ? FRAME_SIZE_MAX : Infinity;
 }
 
 export function toStreamResponse(
@@ -52,9 +52,9 @@ export function toStreamResponse(
   common: Readonly<Record<string, string>>,
   options: Omit<EventBodyOptions, 'framing' | 'coder'>,
 ): HttpResponse {
-  const isPacked = prefersMessagePack(request.header('accept'));
+  const isPacked = prefersMessagePack(request.headers.get('accept'));
   const framing = isPacked ? MESSAGE_PACK_FRAMES : SERVER_SENT_EVENTS;
-  const coding = chooseCoding(request.header('accept-encoding'));
+  const coding = chooseCoding(request.headers.get('accept-encoding'));
   const headers = {
     ...common,
     'Content-Type': framing.contentType,
@@ -84,7 +84,7 @@ export async function toResponse(
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
   if ('bytes' in content) return bytesResponse(answer, content, common);
-  const isPacked = prefersMessagePack(request.header('accept'));
+  const isPacked = prefersMessagePack(request.headers.get('accept'));
   const body = await encode(content, isPacked, context);
   const headers: Record<string, string> = {
     ...common,
@@ -151,7 +151,9 @@ async function encode(
 }
 
 function codingFor(request: HttpRequest, size: number): ContentCoding | undefined {
-  return size > COMPRESS_ABOVE_SIZE ? chooseCoding(request.header('accept-encoding')) : undefined;
+  return size > COMPRESS_ABOVE_SIZE
+    ? chooseCoding(request.headers.get('accept-encoding'))
+    : undefined;
 }
 
 const compressedAssets = new WeakMap<Asset, Map<ContentCoding, Promise<Buffer>>>();
@@ -181,7 +183,7 @@ async function toAssetResponse(
     ...omitUndefined({ ETag: asset.etag }),
     Vary: 'Accept-Encoding',
   };
-  if (isUnchanged(asset, request.header('if-none-match'))) {
+  if (isUnchanged(asset, request.headers.get('if-none-match'))) {
     return { status: 304, headers, body: undefined };
   }
   headers['Content-Type'] = asset.contentType;

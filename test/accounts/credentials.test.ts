@@ -43,7 +43,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** What the headers present, each as its source and the first two digits after the prefix. */
 function presented(headers: Headers, aliases: readonly string[] = []): string[] {
-  return presentedCredentials((name) => headers[name], aliases).map(
+  return presentedCredentials(new Map(Object.entries(headers)), aliases).map(
     ({ source, scheme, value }) =>
       `${source}${scheme === undefined ? '' : ` ${scheme}`} ${value.replace(/^sv[a-z]+_/, '').slice(0, 2)}`,
   );
@@ -158,7 +158,7 @@ const COOKIES: readonly (readonly [text: string | undefined, value: string | und
 
 for (const [text, value] of COOKIES) {
   test(`cookie: ${text ?? 'none'}`, () => {
-    const found = presentedCredentials((name) => (name === 'cookie' ? text : undefined));
+    const found = presentedCredentials(new Map(text === undefined ? [] : [['cookie', text]]));
     assert.deepEqual(found, value === undefined ? [] : [{ source: 'session', value }]);
   });
 }

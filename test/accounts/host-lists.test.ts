@@ -102,9 +102,8 @@ async function startDaemon(store: Store, now: Circumstances) {
   return {
     lists,
     async visibleTo(key: string | undefined): Promise<number[]> {
-      const header = (name: string) =>
-        name === 'authorization' && key !== undefined ? `Bearer ${key}` : undefined;
-      const caller = await callers.finder(header, () => NO_REQUEST)();
+      const headers = new Map(key === undefined ? [] : [['authorization', `Bearer ${key}`]]);
+      const caller = await callers.finder(headers, () => NO_REQUEST)();
       return REPO_IDS.filter((repoId) => caller !== undefined && canSee(caller.repoAccess, repoId));
     },
     close(): void {

@@ -19,7 +19,6 @@ import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/setti
 import { VARIABLES, type Variable } from '../../daemon/base/config/variables.ts';
 import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
 import { PREFIX_NAMES } from '../../daemon/engine/query/prefixes.ts';
-import { STEPS } from '../../daemon/http/pipeline.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { formOf } from '../engine/query/forms.ts';
 import { filesBelow } from '../structure/imports.ts';
@@ -98,14 +97,6 @@ test('endpoints: each row names an existing section', () => {
 test('pages: those of the contract', () => {
   const pages = PAGES.map((page) => page.replace('*rest', '{rest}'));
   assert.deepEqual(codesIn(section('23.1')).slice(0, pages.length), pages);
-});
-
-test('order of the checks: the steps of the contract', () => {
-  const said = rowsOf('2.5').map(([number]) => Number(number));
-  assert.deepEqual(
-    said,
-    STEPS.map(({ number }) => number),
-  );
 });
 
 test('error codes: same codes, same statuses', () => {

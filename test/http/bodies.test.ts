@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
-import { MemoryBudget } from '../../daemon/http/adapters/memory-budget.ts';
+import { MemoryBudget, Reservation } from '../../daemon/http/adapters/memory-budget.ts';
 import { DELIVERY_MAX } from '../../daemon/api/jobs/webhook-endpoint.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
@@ -161,9 +161,9 @@ test('a slow body is read', async () => {
 
 test('an aborted body takes no memory at its end', async () => {
   const budget = new MemoryBudget(8 * 1024);
-  const reservation = budget.tryTake('somebody', 0);
+  const reservation = new Reservation(budget, 'somebody');
   const body = new BodyCollector(undefined);
-  const reading = body.read({ sizeMax: 2 ** 30, reservation: reservation! });
+  const reading = body.read({ sizeMax: 2 ** 30, reserve: (size) => reservation.grow(size) });
   const chunk = new Uint8Array(1_000_000);
   for (let count = 0; count < 300; count++) body.push(chunk);
   const before = process.memoryUsage().arrayBuffers;

@@ -26,7 +26,7 @@ void test('only trusted proxies are believed, and only about the hop before them
       rawQuery: '',
       remoteAddress,
       signal: new AbortController().signal,
-      header: (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined),
+      headers: new Map(forwarded === undefined ? [] : [['x-forwarded-for', forwarded]]),
       body: () => Promise.reject(new Error('no body')),
     };
     assert.equal(

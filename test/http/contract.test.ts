@@ -2,6 +2,7 @@
 // clients that leave, orderly shutdown.
 // tier: ci (long)
 
+import type { Cancellation } from '../../daemon/base/cancellation.ts';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -163,7 +164,7 @@ onBothAdapters('HTTP contract', (kind) => {
   );
 
   test('a disconnecting client aborts the signal of its own search only', async () => {
-    const started = gate<AbortSignal>();
+    const started = gate<Cancellation>();
     const world = await startWorld({
       kind,
       search: ({ query }, { signal }) => {
@@ -247,7 +248,7 @@ onBothAdapters('HTTP contract', (kind) => {
   });
 
   test('close drops requests after the grace period', async () => {
-    const [started, finish] = [gate<AbortSignal>(), gate()];
+    const [started, finish] = [gate<Cancellation>(), gate()];
     const world = await startWorld({
       kind,
       search: async (_, { signal }) => {

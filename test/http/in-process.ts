@@ -3,13 +3,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { bodySize, isBodyStream, RequestFault } from '../../daemon/http/adapters/adapter.ts';
-import type { BodyStream, HttpHandler, HttpResponse } from '../../daemon/http/adapters/adapter.ts';
+import type {
+  BodyAllowance,
+  BodyStream,
+  HttpHandler,
+  HttpResponse,
+} from '../../daemon/http/adapters/adapter.ts';
+import { LazySignal } from '../../daemon/base/cancellation.ts';
 import {
   BodyCollector,
   declaredSize,
   HeaderMap,
-  LazySignal,
-  RequestView,
 } from '../../daemon/http/adapters/exchange-parts.ts';
 import { faultOf, parseTarget } from '../../daemon/http/adapters/request-head.ts';
 import { checkReply } from '../api/checker.ts';
@@ -23,7 +27,7 @@ export interface Target {
 export async function sendInProcess({ handle }: Target, call: RawCall): Promise<RawReply> {
   const { method = 'GET', path, body, signal } = call;
   const headers = headersOf({ ...lengthOf(body), ...call.headers });
-  if (headers.get('host') === undefined) headers.add('host', '127.0.0.1');
+  if (headers.get('host') === undefined) headers.append('host', '127.0.0.1');
   const gone = new LazySignal();
   signal?.addEventListener('abort', () => gone.abort());
   const collector = new BodyCollector(declaredSize(headers));
@@ -33,9 +37,17 @@ export async function sendInProcess({ handle }: Target, call: RawCall): Promise<
   const { path: route, rawQuery } =
     target instanceof RequestFault ? { path: '', rawQuery: '' } : target;
   const fault = target instanceof RequestFault ? target : faultOf(headers, '1.1');
-  const head = { method, path: route, rawQuery, remoteAddress: '127.0.0.1', fault };
-  const view = new RequestView(head, headers, gone, (allowance) => collector.read(allowance));
-  return replyOf(await handle(view), method);
+  const request = {
+    method,
+    path: route,
+    rawQuery,
+    remoteAddress: '127.0.0.1',
+    fault,
+    headers,
+    signal: gone,
+    body: (allowance: BodyAllowance) => collector.read(allowance),
+  };
+  return replyOf(await handle(request), method);
 }
 
 /** As `fetch`, through the pipeline; the answer must be one that the API description allows. */
@@ -67,7 +79,7 @@ function lengthOf(body: RawCall['body']): Record<string, string> {
 function headersOf(values: Readonly<Record<string, string | readonly string[]>>): HeaderMap {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(values))
-    for (const one of [value].flat()) headers.add(name, one);
+    for (const one of [value].flat()) headers.append(name, one);
   return headers;
 }
 

@@ -38,7 +38,10 @@ test('a foreign host name, a proxy, or a setting disables local access', async (
 
 test('which requests come from this machine itself', () => {
   const sent = (remoteAddress: string, host?: string): boolean =>
-    isAtThisMachine({ remoteAddress, header: (name) => (name === 'host' ? host : undefined) });
+    isAtThisMachine({
+      remoteAddress,
+      headers: new Map(host === undefined ? [] : [['host', host]]),
+    });
   for (const address of ['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])
     for (const host of ['localhost', 'localhost:3000', '[::1]:3000', '127.0.0.1'])
       assert.equal(sent(address, host), true, `${address} ${host}`);

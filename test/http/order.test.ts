@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { STEPS } from '../../daemon/http/pipeline.ts';
 import { answerOf, explanationOf } from './answers.ts';
 import {
   closeWorlds,
@@ -187,12 +186,4 @@ test('on a public address nobody is served before there is an owner', async () =
     assert.match(world.server.setupUrl ?? '', /\/setup\?token=[0-9a-f]{64}$/);
     await world.close();
   }
-});
-
-test('the steps are listed in ascending order', () => {
-  const numbers = STEPS.map((step) => step.number);
-  assert.deepEqual(
-    numbers,
-    [...numbers].sort((a, b) => a - b),
-  );
 });

@@ -3,6 +3,7 @@
 // words, not from clocks.
 // tier: ci (long)
 
+import { signalOf } from '../../daemon/base/cancellation.ts';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
@@ -93,7 +94,7 @@ async function observe(
     settings: { maxConcurrentSearches: 50, maxQueuedSearches: 200 },
     search: (call, { signal }) => {
       assert.ok(typeof call.query === 'string');
-      return engine.search(call.query, call, signal);
+      return engine.search(call.query, call, signalOf(signal));
     },
     stream: (call, context) =>
       startStream(parts, call, {

@@ -3,6 +3,7 @@
 // real searches are in stream-search.test.ts.
 // tier: ci (long)
 
+import type { Cancellation } from '../../daemon/base/cancellation.ts';
 import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
@@ -386,7 +387,7 @@ onBothAdapters('streams', (kind) => {
 
   test('100 clients that disconnect in the middle leave nothing behind', async () => {
     const floods: Flood[] = [];
-    const signals: AbortSignal[] = [];
+    const signals: Cancellation[] = [];
     const world = await startWorld({
       kind,
       settings: { maxConcurrentSearches: 4, maxQueuedSearches: 400, memory: 2 ** 32 },

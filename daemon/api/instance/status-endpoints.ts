@@ -1,5 +1,6 @@
 // /api/status and /api/backup, for the operator (API.md 22.4).
 
+import { signalOf } from '../../base/cancellation.ts';
 import { z } from 'zod';
 import { endpoint, fetched, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
@@ -44,7 +45,7 @@ export const makeBackup = endpoint(
     responses: { 200: { contentTypes: ['application/gzip'] } },
   },
   async ({ body }, { services, signal }) => {
-    const parts = services.operator.backup(body, signal)[Symbol.asyncIterator]();
+    const parts = services.operator.backup(body, signalOf(signal))[Symbol.asyncIterator]();
     // An error before the first byte becomes an answer; later the connection can only be closed.
     const first = await parts.next();
     const stream = ReadableStream.from(following(first, parts));

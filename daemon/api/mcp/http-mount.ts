@@ -1,5 +1,6 @@
 // The tool server over HTTP (API.md 17.1). Each tool call is counted and admitted separately.
 
+import { signalOf } from '../../base/cancellation.ts';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
@@ -148,7 +149,7 @@ async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<Cal
   await context.calls.count();
   const permit = tool.isSearch ? await context.calls.admit() : undefined;
   try {
-    const signal = AbortSignal.any([context.signal, extra.signal]);
+    const signal = AbortSignal.any([signalOf(context.signal), extra.signal]);
     const onProgress = progressOf(extra);
     const text = await tool.run(args, { ...context, permit, signal, onProgress });
     return { content: [{ type: 'text', text }] };

@@ -2,6 +2,7 @@
 // file.
 
 import type { z } from 'zod';
+import type { Cancellation } from '../../base/cancellation.ts';
 import type { Settings } from '../../base/config/settings.ts';
 import type { Asset } from './asset.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -89,7 +90,7 @@ export interface CallContext {
   readonly services: Services;
   readonly settings: Settings;
   /** Aborted when the client goes away. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   readonly permit: SearchPermit | undefined;
   readonly calls: Calls;
   /** The request in Fetch form, for libraries; only for endpoints without `input.body`. */

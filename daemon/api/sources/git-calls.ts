@@ -1,5 +1,6 @@
 // Shared by endpoints that read repositories: finding the repo, git's time limit, and schemas.
 
+import { type Cancellation, signalOf } from '../../base/cancellation.ts';
 import { z } from 'zod';
 import { limitedSignal } from '../../base/time-limit.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -51,11 +52,11 @@ export function findRepoById(repoId: number, { services, repoAccess }: RepoView)
 
 /** Aborted when the client goes away or git's time limit is over. */
 export function gitSignal({ signal, settings }: GitTime): AbortSignal {
-  return limitedSignal(signal, settings.gitTimeoutMs, 'The time limit for git is over.');
+  return limitedSignal(signalOf(signal), settings.gitTimeoutMs, 'The time limit for git is over.');
 }
 
 export interface GitTime {
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   readonly settings: { readonly gitTimeoutMs: number };
 }
 

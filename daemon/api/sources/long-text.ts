@@ -1,6 +1,7 @@
 // A JSON object with one long text, encoded while it is sent: only the source bytes are in memory, and other requests
 // wait for at most one window. The sizes of the windows are computed once for the same bytes.
 
+import { type Cancellation, signalOf } from '../../base/cancellation.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { SharedWork } from '../../base/shared-work.ts';
 import { utf8Text } from '../../base/utf8-text.ts';
@@ -31,11 +32,11 @@ export async function longTextJson(
   name: string,
   bytes: Uint8Array,
   rest: Readonly<Record<string, unknown>>,
-  { signal, clientKey }: { readonly signal: AbortSignal; readonly clientKey: string },
+  { signal, clientKey }: { readonly signal: Cancellation; readonly clientKey: string },
 ): Promise<LazyBytes> {
   const measured =
     measures.get(bytes) ??
-    (await measuring.get(bytes, signal, (end) => measure(bytes, end, clientKey)));
+    (await measuring.get(bytes, signalOf(signal), (end) => measure(bytes, end, clientKey)));
   // Clients that waited for the same measurement continue one after the other.
   await nextTimeSlice(clientKey);
   signal.throwIfAborted();
@@ -94,7 +95,7 @@ function textOf(bytes: Uint8Array): Buffer {
 /** Errors: the reason of the signal. Cost: about that of escaping everything, a window per turn. */
 async function measure(
   bytes: Uint8Array,
-  signal: AbortSignal,
+  signal: Cancellation,
   clientKey: string,
 ): Promise<Measure> {
   const text = textOf(bytes);

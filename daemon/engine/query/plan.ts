@@ -14,7 +14,7 @@ import {
   planRepoValue,
   type RepoContext,
 } from './repos.ts';
-import { type DocsNode, planLiveDocs, planRevisions } from './revisions.ts';
+import { planLiveDocs, planRevisions } from './revisions.ts';
 import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from './tree.ts';
 
 export interface PlanContext extends RepoContext {
@@ -26,13 +26,14 @@ export interface PlanContext extends RepoContext {
 /** Most states of all automata of one query. Bound: compiling them takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
-/** The context, the remaining cost of compiling, and results for equal leaves. */
-interface Planning extends PlanContext {
+/** The remaining cost of compiling, and results for equal leaves. */
+interface Planning {
+  readonly context: PlanContext;
   remainingStates: number;
   remainingPrograms: number;
   readonly expressions: Map<string, Expression>;
-  readonly revisions: Map<string, DocsNode>;
-  readonly picked: Map<string, PlanNode>;
+  /** Of `rev:` and `context:`. */
+  readonly values: Map<string, PlanNode>;
 }
 
 /**
@@ -47,13 +48,12 @@ export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
   const plan = yield* planNode(query, {
-    ...context,
+    context,
     remainingStates: QUERY_STATES_MAX,
     // From the 33rd program on compilation is brief. Bound: its time; people write fewer.
     remainingPrograms: 32,
     expressions: new Map(),
-    revisions: new Map(),
-    picked: new Map(),
+    values: new Map(),
   });
   return context.needsDocSets
     ? list('and', [planLiveDocs(query, context.hasOnDemand ?? false), plan])
@@ -66,35 +66,35 @@ function countLeaves(query: QueryNode): number {
   return query.children.reduce((sum, child) => sum + countLeaves(child), 0);
 }
 
-function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
+function* planNode(query: QueryNode, planning: Planning): Steps<PlanNode> {
   switch (query.kind) {
     case 'const':
       return query;
     case 'not':
-      return not(yield* planNode(query.child, context));
+      return not(yield* planNode(query.child, planning));
     case 'and':
     case 'or':
-      return list(query.kind, yield* planChildren(query, context));
+      return list(query.kind, yield* planChildren(query, planning));
     case 'text':
       return { kind: 'text', text: query.text, isInPath: query.isOfContent !== true };
     case 'regex':
-      return yield* planContentRegex(query, context);
+      return yield* planContentRegex(query, planning);
     case 'pattern':
-      return yield* planPattern(query, context);
+      return yield* planPattern(query, planning);
     case 'value':
-      return yield* planValue(query, context);
+      return yield* planValue(query, planning);
   }
 }
 
 /** Children that depend only on repos are joined. Why: each may list all of many repos. */
-function* planChildren({ kind, children }: ListNode, context: Planning): Steps<PlanNode[]> {
+function* planChildren({ kind, children }: ListNode, planning: Planning): Steps<PlanNode[]> {
   const plans: PlanNode[] = [];
   let position: number | undefined;
   for (const child of children) {
-    const plan = yield* planNode(child, context);
+    const plan = yield* planNode(child, planning);
     yield;
     if (isOfRepos(plan) && position !== undefined)
-      plans[position] = joinRepos(kind, plans[position]!, plan, context.repos());
+      plans[position] = joinRepos(kind, plans[position]!, plan, planning.context.repos());
     else if (isOfRepos(plan)) position = plans.push(plan) - 1;
     else plans.push(plan);
   }
@@ -102,22 +102,22 @@ function* planChildren({ kind, children }: ListNode, context: Planning): Steps<P
 }
 
 /** Compiles an expression and subtracts its states from the budget. */
-function* readWithinBudget(node: RegexNode | PatternNode, context: Planning): Steps<Expression> {
+function* readWithinBudget(node: RegexNode | PatternNode, planning: Planning): Steps<Expression> {
   const key = `${node.kind === 'pattern' ? node.prefix : ''}:${node.pattern}`;
-  const effort = { isBrief: context.remainingPrograms <= 0 };
-  const cached = context.expressions.get(key);
+  const effort = { isBrief: planning.remainingPrograms <= 0 };
+  const cached = planning.expressions.get(key);
   const expression = cached ?? (yield* expressionOf(node, effort));
-  context.expressions.set(key, expression);
+  planning.expressions.set(key, expression);
   if (expression.kind !== 'program') return expression;
-  context.remainingPrograms--;
-  context.remainingStates -= expression.regex.stateCount + expression.regex.reverseStateCount;
-  if (context.remainingStates >= 0) return expression;
+  planning.remainingPrograms--;
+  planning.remainingStates -= expression.regex.stateCount + expression.regex.reverseStateCount;
+  if (planning.remainingStates >= 0) return expression;
   const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
   throw new QueryError(reason, node.position);
 }
 
-function* planContentRegex(node: RegexNode, context: Planning): Steps<PlanNode> {
-  const expression = yield* readWithinBudget(node, context);
+function* planContentRegex(node: RegexNode, planning: Planning): Steps<PlanNode> {
+  const expression = yield* readWithinBudget(node, planning);
   if (expression.kind === 'program') return regexNode('regex', node.pattern, expression);
   if (expression.kind === 'name') throw new Error('content has no names');
   const { alternatives, letterCase } = expression.choice;
@@ -137,15 +137,15 @@ function regexNode(
   return isImpossible ? { kind: 'const', value: false } : { kind, pattern, expression };
 }
 
-function* planPattern(node: PatternNode, context: Planning): Steps<PlanNode> {
+function* planPattern(node: PatternNode, planning: Planning): Steps<PlanNode> {
   const { prefix, pattern } = node;
-  const expression = yield* readWithinBudget(node, context);
+  const expression = yield* readWithinBudget(node, planning);
   if (expression.kind === 'name') return { kind: 'symbol', pattern, literal: expression.literal };
   if (prefix === 'sym') {
     if (expression.kind !== 'program') throw new Error('the name of a symbol is a choice');
     return regexNode('symbolRegex', pattern, expression);
   }
-  if (prefix === 'repo') return yield* planRepoPattern(expression, context);
+  if (prefix === 'repo') return yield* planRepoPattern(expression, planning.context);
   if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
@@ -154,21 +154,23 @@ function* planPattern(node: PatternNode, context: Planning): Steps<PlanNode> {
   );
 }
 
-function* planValue(node: ValueNode, context: Planning): Steps<PlanNode> {
+function* planValue(node: ValueNode, planning: Planning): Steps<PlanNode> {
   const { value } = node;
+  const { context } = planning;
   switch (node.prefix) {
     case 'lang': {
       const name = resolveLanguage(value);
       return name === undefined ? { kind: 'const', value: false } : { kind: 'language', name };
     }
-    case 'rev': {
-      const plan = context.revisions.get(value) ?? planRevisions(context.repos(), value);
-      context.revisions.set(value, plan);
-      return plan;
-    }
+    case 'rev':
     case 'context': {
-      const plan = context.picked.get(value) ?? (yield* planRepoContext(value, context));
-      context.picked.set(value, plan);
+      const key = `${node.prefix}:${value}`;
+      const plan =
+        planning.values.get(key) ??
+        (node.prefix === 'rev'
+          ? planRevisions(context.repos(), value)
+          : yield* planRepoContext(value, context));
+      planning.values.set(key, plan);
       return plan;
     }
     default:

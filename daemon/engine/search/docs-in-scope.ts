@@ -1,5 +1,6 @@
 // Counts over the docs that a search may see: files of each language, and bytes of contents, from the shards' tables.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
 import { containsDoc } from '../shards/bits.ts';
 import type { ShardTables } from '../shards/tables.ts';
@@ -9,7 +10,7 @@ import type { LiveShard } from './snapshot.ts';
 /** Errors: AbortError when the client is gone. Cost: reads each doc's row; yields to other work. */
 async function visitDocs(
   { parts }: LiveShard,
-  signal: AbortSignal,
+  signal: Cancellation,
   visit: (docId: number) => void,
 ): Promise<void> {
   const yielder = new LoopYielder();
@@ -30,7 +31,7 @@ export async function languagesOf(
   shards: readonly LiveShard[],
   view: ScopeView,
   timeMs: number,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): Promise<ReadonlyMap<string, number>> {
   const endMs = performance.now() + timeMs;
   const counts = new Map<string, number>();
@@ -62,7 +63,7 @@ function addNamed(
 export async function bytesOf(
   shards: readonly LiveShard[],
   view: ScopeView,
-  signal: AbortSignal,
+  signal: Cancellation,
 ): Promise<number> {
   let bytes = 0;
   for (const [index, shard] of shards.entries()) {

@@ -1,6 +1,7 @@
 // Finds the revisions that a search requests and that are not indexed (API.md 9.6, "Any revision"), and the snapshot that has
 // them. index/on-demand/on-demand.ts fetches and keeps their docs.
 
+import { signalOf } from '../../base/cancellation.ts';
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';
 import { repoTestOf } from '../query/repos.ts';
@@ -49,7 +50,7 @@ export async function acquireFor(
   permit?.rest();
   try {
     return (
-      (await revisions(demand.repos, demand.names, permit?.clientKey ?? '', signal)) ??
+      (await revisions(demand.repos, demand.names, permit?.clientKey ?? '', signalOf(signal))) ??
       snapshots.acquire()
     );
   } finally {

@@ -1,5 +1,6 @@
 // Prepares a search: parses and plans the query against a snapshot, selects the shards in scope, encodes the plan.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import type { SearchPool } from '../host/pool.ts';
 import type { Gaps, StatsNumbers } from './answer.ts';
 import { PlanError } from '../host/encoded-plan.ts';
@@ -32,7 +33,7 @@ import type { SearchProgress } from './totals.ts';
 import type { StartThreads } from './start-threads.ts';
 
 export interface SearchEnvironment {
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Called now and then for a search that is answered as a whole. */
   readonly onProgress?: ((progress: SearchProgress) => void) | undefined;
   /** Absent: the only search. */

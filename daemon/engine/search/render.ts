@@ -1,6 +1,7 @@
 // Renders the docs of an answer: few on the main thread, many on the pool. The core writes each file result
 // (core/match/file-results.ts); the texts shared by docs of a repo and its revisions are made here.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import type { FileKind } from '../build/rank.ts';
 import { freeBuffers } from '../host/free-buffers.ts';
 import type { SearchPool } from '../host/pool.ts';
@@ -44,7 +45,7 @@ export interface RenderContext {
   readonly revisionTexts: readonly string[] | undefined;
   readonly view: ScopeView;
   readonly reading: Reading;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
   /** Gets the number of rendered bytes. Errors end the rendering. */

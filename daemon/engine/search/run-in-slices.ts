@@ -1,5 +1,6 @@
 // Runs work in steps on the thread that owns the sockets, a few milliseconds per turn of the event loop.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
@@ -8,7 +9,7 @@ import type { SearchPermit } from '../../base/search-permit.ts';
 export const SEARCH_SLICE_MS = 4;
 
 export interface ClientOptions {
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
 }

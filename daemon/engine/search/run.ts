@@ -1,6 +1,7 @@
 // Runs a plan over shards: a cheap query on the main thread, longer ones then on all threads of the pool. Stops at the limit,
 // at the deadline, or when the client is gone; pauses on request. Units lost with a dead thread are run again here, once.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import type { StopTest } from '../host/core.ts';
 import { SearchControl } from '../host/control.ts';
 import { SearchLoop } from '../host/search-loop.ts';
@@ -34,7 +35,7 @@ export interface RunOptions {
   readonly limit: number;
   /** From the arrival of the request; 0: none. */
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
   /** Time on the thread that owns the sockets; default: a time slice. */

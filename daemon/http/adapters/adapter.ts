@@ -1,9 +1,9 @@
 // The interface between the pipeline and the HTTP libraries, implemented by uws-adapter.ts and node-adapter.ts.
 // Adapters know nothing of routes, JSON or errors; the pipeline knows nothing of sockets.
 
+import type { Cancellation } from '../../base/cancellation.ts';
 import { CodedError } from '../../base/caught.ts';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
-import type { Reservation } from './memory-budget.ts';
 
 /** A request. Its values stay valid after the handler returns. */
 export interface HttpRequest {
@@ -15,13 +15,11 @@ export interface HttpRequest {
   /** Address of the peer; '' if the connection is gone. */
   readonly remoteAddress: string;
   /** Aborted when the client goes away before the response is complete. */
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   /** Set if the request must be refused: its head is malformed or unreadable. */
   readonly fault?: RequestFault | undefined;
-  /** @param name  lower case. Repeated headers are joined by commas, except those that may occur only once. */
-  header(name: string): string | undefined;
-  /** All headers: lower-case name, and the value that `header` returns. */
-  headers(): Iterable<[string, string]>;
+  /** By lower-case name. Repeated headers are joined by commas, except those that may occur only once. */
+  readonly headers: ReadonlyMap<string, string>;
   /**
    * At most UNASKED_BODY_SIZE_MAX bytes are buffered before this call. Errors: BodyTooLargeError; SERVER_OVERLOADED;
    * ClientGoneError; RequestFault if the framing is broken or the body is too slow.
@@ -31,8 +29,8 @@ export interface HttpRequest {
 
 export interface BodyAllowance {
   readonly sizeMax: number;
-  /** Grows as bytes arrive; the caller releases it. */
-  readonly reservation: Reservation;
+  /** Reserves bytes as they arrive; false: there is no room. */
+  readonly reserve: (size: number) => boolean;
 }
 
 /** A body that is produced while it is sent; the adapter pulls it at the client's speed. */
@@ -123,6 +121,9 @@ export const STREAM_STALL_MS = 60_000;
 
 /** Bytes a client must take within `STREAM_STALL_MS`. */
 export const STALL_SIZE = 61_440;
+
+/** Smaller bodies and answers are not counted: a socket takes such an answer at once, nearly always. */
+export const UNCOUNTED_SIZE_MAX = 16_384;
 
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
   return body !== undefined && 'next' in body;

@@ -2,6 +2,7 @@
 // demand; response bodies are pulled at the client's speed and cancelled when the client leaves.
 
 import { ApiError } from '../../api/shapes/api-error.ts';
+import { signalOf } from '../../base/cancellation.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
@@ -38,8 +39,8 @@ export function toFetchRequest(
   const query = request.rawQuery === '' ? '' : `?${request.rawQuery}`;
   const url = new URL(baseUrl).origin + request.path + query;
   checkPath(request.path, new URL(url).pathname);
-  const headers = [...request.headers()].filter(([, value]) => HEADER_VALUE.test(value));
-  const { signal } = request;
+  const headers = [...request.headers].filter(([, value]) => HEADER_VALUE.test(value));
+  const signal = signalOf(request.signal);
   const body = method === 'GET' ? null : lazyBody(readBody);
   const made = new Request(url, {
     method,

@@ -2,16 +2,6 @@
 
 import { ApiError } from '../../api/shapes/api-error.ts';
 
-export interface Reservation {
-  /** Bytes; 0 once released. */
-  readonly size: number;
-  /** Reserves `size` more bytes. False if they do not fit or the hold is released. */
-  grow(size: number): boolean;
-  shrinkTo(size: number): void;
-  /** Releases everything. Further calls do nothing. */
-  release(): void;
-}
-
 export class MemoryBudget {
   #sizeMax = 0;
   #shareMax = 0;
@@ -40,17 +30,14 @@ export class MemoryBudget {
     return this.#used.get(clientKey) ?? 0;
   }
 
-  /** Undefined if the client's share or the budget is exhausted. `size` may be 0, to grow later. */
+  /** Undefined if the client's share or the budget is exhausted. */
   tryTake(clientKey: string, size: number): Reservation | undefined {
-    if (!this.#take(clientKey, size)) return undefined;
-    return new OpenReservation(
-      size,
-      (more) => this.#take(clientKey, more),
-      (less) => this.#giveBack(clientKey, less),
-    );
+    const reservation = new Reservation(this, clientKey);
+    return reservation.grow(size) ? reservation : undefined;
   }
 
-  #take(clientKey: string, size: number): boolean {
+  /** False, and nothing is taken: it does not fit. */
+  take(clientKey: string, size: number): boolean {
     const used = this.usedBy(clientKey) + size;
     if (used > this.#shareMax || this.#usedSize + size > this.#sizeMax) return false;
     if (used > 0) this.#used.set(clientKey, used);
@@ -58,7 +45,7 @@ export class MemoryBudget {
     return true;
   }
 
-  #giveBack(clientKey: string, size: number): void {
+  giveBack(clientKey: string, size: number): void {
     const remaining = this.usedBy(clientKey) - size;
     if (remaining > 0) this.#used.set(clientKey, remaining);
     else this.#used.delete(clientKey);
@@ -66,35 +53,33 @@ export class MemoryBudget {
   }
 }
 
-/** Why a class: see RequestView (exchange-parts.ts). */
-class OpenReservation implements Reservation {
-  #size: number;
+/** Bytes taken of a budget. */
+export class Reservation {
+  readonly #budget: MemoryBudget;
+  readonly #clientKey: string;
   #isOpen = true;
-  readonly #take: (size: number) => boolean;
-  readonly #giveBack: (size: number) => void;
+  /** 0 once released. */
+  size = 0;
 
-  constructor(size: number, take: (size: number) => boolean, giveBack: (size: number) => void) {
-    this.#size = size;
-    this.#take = take;
-    this.#giveBack = giveBack;
+  constructor(budget: MemoryBudget, clientKey: string) {
+    this.#budget = budget;
+    this.#clientKey = clientKey;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
+  /** Reserves `size` more bytes. False if they do not fit or the reservation is released. */
   grow(size: number): boolean {
-    if (!this.#isOpen || !this.#take(size)) return false;
-    this.#size += size;
+    if (!this.#isOpen || !this.#budget.take(this.#clientKey, size)) return false;
+    this.size += size;
     return true;
   }
 
   shrinkTo(size: number): void {
-    if (size >= this.#size) return;
-    this.#giveBack(this.#size - size);
-    this.#size = size;
+    if (size >= this.size) return;
+    this.#budget.giveBack(this.#clientKey, this.size - size);
+    this.size = size;
   }
 
+  /** Releases everything. Further calls do nothing. */
   release(): void {
     this.#isOpen = false;
     this.shrinkTo(0);

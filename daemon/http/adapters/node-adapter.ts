@@ -26,13 +26,8 @@ import {
   STALL_TIMEOUT_MS,
   STREAM_STALL_MS,
 } from './adapter.ts';
-import {
-  BodyCollector,
-  HeaderMap,
-  LazySignal,
-  RequestView,
-  declaredSize,
-} from './exchange-parts.ts';
+import { LazySignal } from '../../base/cancellation.ts';
+import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 import { Connection, lingeringEnd } from './node-connection.ts';
 import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
@@ -166,7 +161,7 @@ export class NodeAdapter implements HttpAdapter {
       if (response.closed) answer.onOver();
       else response.once('close', answer.onOver);
     }
-    if (gone.isAborted) return;
+    if (gone.aborted) return;
     if (isLast) response.setHeader('Connection', 'close');
     if (isLast && !message.complete) letRead(message.socket);
     try {
@@ -226,7 +221,7 @@ function readHeaders(message: IncomingMessage): HeaderMap {
   const headers = new HeaderMap();
   const { rawHeaders } = message;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    headers.add(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
+    headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
   }
   return headers;
 }
@@ -239,18 +234,20 @@ function letRead(socket: Socket): void {
 function toRequest(exchange: Exchange): HttpRequest {
   const { message, headers, body, gone } = exchange;
   const { target, fault } = checkHead(message, headers);
-  const head = {
+  return {
     method: message.method ?? 'GET',
     path: target.path,
     rawQuery: target.rawQuery,
     remoteAddress: message.socket.remoteAddress ?? '',
     fault,
+    headers,
+    signal: gone,
+    body(allowance) {
+      const result = body.read(allowance, isAwaited(headers));
+      if (!body.isCut) startReading(exchange);
+      return result;
+    },
   };
-  return new RequestView(head, headers, gone, (allowance) => {
-    const result = body.read(allowance, isAwaited(headers));
-    if (!body.isCut) startReading(exchange);
-    return result;
-  });
 }
 
 /** The parsed target, or the fault of the head. The host of an absolute target replaces the Host header. */
@@ -261,7 +258,7 @@ function checkHead(
   const fault = faultOf(headers, httpVersion);
   const target = parseTarget(url);
   if (target instanceof RequestFault) return { target: { path: '', rawQuery: '' }, fault: target };
-  if (target.authority !== undefined) headers.replace('host', target.authority);
+  if (target.authority !== undefined) headers.set('host', target.authority);
   return { target, fault };
 }
 

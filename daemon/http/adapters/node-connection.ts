@@ -7,7 +7,8 @@ import type { Socket } from 'node:net';
 import { RequestFault, isBodyStream } from './adapter.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './adapter.ts';
 import { paced } from '../../base/pace.ts';
-import { type BodyCollector, type LazySignal, tooSlow } from './exchange-parts.ts';
+import { LazySignal } from '../../base/cancellation.ts';
+import { type BodyCollector, tooSlow } from './exchange-parts.ts';
 import { malformed } from './request-head.ts';
 
 /** Time for answers to reach a client that has sent its last byte. */
@@ -145,10 +146,9 @@ function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
     path: '',
     rawQuery: '',
     remoteAddress: socket.remoteAddress ?? '',
-    signal: new AbortController().signal,
+    signal: new LazySignal(),
     fault,
-    header: () => undefined,
-    headers: () => [],
+    headers: new Map(),
     body: () => Promise.reject(fault),
   };
 }

@@ -19,10 +19,10 @@ export function faultOf(headers: HeaderMap, version: string): RequestFault | und
   const isOld = version === '1.0';
   if (!isOld && version !== '1.1') return malformed('HTTP version other than 1.1 and 1.0');
   const host = headers.get('host');
-  if (headers.isRepeated('host')) return malformed('more than one Host header');
+  if (headers.repeated.includes('host')) return malformed('more than one Host header');
   if (host === undefined && !isOld) return malformed('no Host header');
   if (host !== undefined && !AUTHORITY.test(host)) return malformed('bad Host header');
-  if (headers.isRepeated('content-length')) return malformed('more than one Content-Length');
+  if (headers.repeated.includes('content-length')) return malformed('more than one Content-Length');
   const length = headers.get('content-length');
   if (length !== undefined && !/^[0-9]{1,15}$/.test(length)) return malformed('bad Content-Length');
   const coding = headers.get('transfer-encoding');

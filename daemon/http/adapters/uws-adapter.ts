@@ -25,13 +25,8 @@ import {
 } from './adapter.ts';
 import { type Outlet, Pump } from './pump.ts';
 import { faultOf } from './request-head.ts';
-import {
-  BodyCollector,
-  HeaderMap,
-  LazySignal,
-  RequestView,
-  declaredSize,
-} from './exchange-parts.ts';
+import { LazySignal } from '../../base/cancellation.ts';
+import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
 
@@ -139,7 +134,7 @@ export class UwsAdapter implements HttpAdapter {
     goOn(exchange);
     exchange.onOver = answer.onOver;
     if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
-    else if (gone.isAborted) answer.onOver?.();
+    else if (gone.aborted) answer.onOver?.();
     else this.#send(exchange, answer, answerBody);
   }
 
@@ -158,7 +153,7 @@ export class UwsAdapter implements HttpAdapter {
     const { response, gone } = exchange;
     const outlet = new UwsOutlet(response, answer, gone, () => this.#forget(exchange));
     exchange.pump = new Pump(body, outlet, this.#options.streamStallMs);
-    if (gone.isAborted) exchange.pump.onGone();
+    if (gone.aborted) exchange.pump.onGone();
     else outlet.listen(() => exchange.pump?.onDrain());
     await exchange.pump.run();
     outlet.stop();
@@ -313,7 +308,7 @@ class UwsOutlet implements Outlet {
 
   #keepAlive(): void {
     // Without a held back byte the library's own timeout applies.
-    if (this.#gone.isAborted || this.#reserve.byteLength === 0) return;
+    if (this.#gone.aborted || this.#reserve.byteLength === 0) return;
     this.#response.resume();
     this.#writeReserve(1);
   }
@@ -399,24 +394,26 @@ async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promis
 
 function readHeaders(raw: UwsRequest): HeaderMap {
   const headers = new HeaderMap();
-  raw.forEach((name, value) => headers.add(name, value));
+  raw.forEach((name, value) => headers.append(name, value));
   return headers;
 }
 
 function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): HttpRequest {
   const { gone, body, response } = exchange;
-  const head = {
+  return {
     method: raw.getCaseSensitiveMethod().toUpperCase(),
     path: raw.getUrl(),
     // Undefined without a question mark, whatever the types say.
     rawQuery: raw.getQuery() || '',
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
     fault: faultOf(headers, '1.1'),
+    headers,
+    signal: gone,
+    async body(allowance) {
+      if (exchange.isOver === true) throw new ClientGoneError();
+      const reading = body.read(allowance);
+      goOn(exchange);
+      return await keepReading(exchange, reading);
+    },
   };
-  return new RequestView(head, headers, gone, async (allowance) => {
-    if (exchange.isOver === true) throw new ClientGoneError();
-    const reading = body.read(allowance);
-    goOn(exchange);
-    return await keepReading(exchange, reading);
-  });
 }
