@@ -1,4 +1,4 @@
-// Credentials: their forms, what is kept of them, which ones a request presents in which order, cookies.
+// Credentials: their formats, what is stored of them, which of several in a request counts, cookies.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

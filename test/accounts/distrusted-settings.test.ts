@@ -1,4 +1,4 @@
-// While nobody knows what owners chose, who may be forbidden something is told to come back, not that it is forbidden.
+// While the settings of owners cannot be read, callers who might be restricted get 503 and not 403.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Permissions that follow the host, from a host that is asked to what requests are answered.
+// Permissions from a code host, from the host's answer to the answers of requests.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What lists of readers let callers see, against a twin that is too simple to be wrong: random users, lists, clocks, licences,
-// configurations and restarts on a real store, and each caller found by a key as a request's is.
+// What callers see through lists of readers, against a simple model: random users, lists, clocks, licences,
+// configurations and restarts on a real store. Callers are identified by key, as in requests.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

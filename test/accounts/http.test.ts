@@ -1,5 +1,5 @@
-// Endpoints of accounts: signing in and out, keys, scoped tokens, members, licence, settings, audit. Who may call them is
-// held by test/api/permissions.test.ts.
+// Account endpoints: signing in and out, keys, scoped tokens, members, licence, settings, audit. Access to them is
+// tested by test/api/permissions.test.ts.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Licence keys: which are good, what they grant and when; forged and broken ones are invalid.
+// Licence keys: which are valid, what they grant and when; forged and broken ones are invalid.
 
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';

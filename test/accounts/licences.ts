@@ -1,5 +1,4 @@
-// Licences for tests: a key pair of their own, and tokens with any header and claims, also such as no
-// issuer would make.
+// Licences for tests: a separate key pair, and tokens with any header and claims, valid or not.
 
 import { createPrivateKey, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A ledger that can be stopped in good order or crash, a store of counts in memory that can fail, and time that passes only
-// when a test says so.
+// A ledger that can be stopped or crashed, a store of counts in memory that can fail, and a clock that only a test
+// moves.
 
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

@@ -1,6 +1,6 @@
-// What the limits promise, as a model that knows nothing of stores: for each user and day how many requests
-// count, or between which bounds after a crash. Random steps of users, limits, clocks, daemons that stop
-// and crash are played to real ledgers and to the model; the world says what the ledgers stand on.
+// A model of the limits without a store: for each user and day the number of counted requests, or its bounds after a
+// crash. Random steps of users, limits, clocks, stops and crashes run on real ledgers and on the model; the world
+// decides which store the ledgers use.
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';

@@ -1,5 +1,5 @@
-// The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several daemons at once,
-// each with its own connections, whose requests really run beside each other and whose ticks come ten times as fast.
+// The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several concurrent
+// daemons, each with its own connections, whose ticks come ten times as fast.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The ledger: what is decided at once, what is reported when, days, several daemons, failures of the store, random
-// histories against a model; and what callers get: headers and the refusal.
+// The ledger: what is decided at once, what is counted when, days, several daemons, failures of the store, random
+// histories against a model; and the headers and refusals that callers get.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// Passwords: which are allowed, that only the right one fits, that unknown users cost the same work, and
-// that hashes run in turns of a bounded queue.
+// Passwords: which are allowed, only the right one matches, unknown users cost the same work, and hashing has a
+// bounded queue.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What `/api/ready` tells of the index, whose counts hold repositories that not everybody may see, is for owners alone.
+// The counts of `/api/ready` include hidden repositories, so only owners get them.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

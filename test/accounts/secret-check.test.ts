@@ -1,4 +1,4 @@
-// Another instance secret than before voids every credential: the log says so, once, and how to go back.
+// A changed instance secret invalidates every credential: the log says so, once, and how to revert.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Failed sign-ins: the tenth is the last for a while, for an e-mail and for an address each.
+// Failed sign-ins: after ten for an e-mail or an address further ones are blocked for a while.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

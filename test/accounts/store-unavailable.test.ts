@@ -1,6 +1,6 @@
-// A store on another machine that freezes, or is gone, and comes back: who is known keeps its rights for a while, what
-// must be written or looked up is refused with word of when to come again, and owners are told. Between daemon and
-// PostgreSQL there is a relay of bytes that stands still, or cuts all connections, when it is told to.
+// An unavailable store on another machine: cached callers keep their access for a while, writes and lookups are
+// refused with a time to retry, and owners are informed. A relay between daemon and PostgreSQL stalls or cuts the
+// connections.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

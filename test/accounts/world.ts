@@ -1,5 +1,5 @@
-// A server with accounts for tests: a clock that stands still until it is moved, a licence with everything unless
-// told otherwise, an owner and a member with API keys, sessions by real sign-in.
+// A server with accounts for tests: a clock that only tests move, a licence with all entitlements by default, an
+// owner and a member with API keys, sessions by real sign-in.
 
 import assert from 'node:assert/strict';
 import type { Person } from '../../daemon/accounts/caller.ts';

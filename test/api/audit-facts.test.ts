@@ -1,4 +1,4 @@
-// Facts of an audit record in a line: long lists are cut, with how many there are.
+// Facts of an audit record on one line: long lists are cut, with their number.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The checker of answers sees what it is there to see.
+// The checker of answers detects wrong answers.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

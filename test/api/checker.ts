@@ -1,6 +1,5 @@
-// Holds the daemon's answers to the API description: is the status listed, are the headers those of it, is the
-// body what its schema says, with no member that the schema does not know. The harnesses of the HTTP and
-// end-to-end tests pass every answer through it.
+// Checks the daemon's answers against the API description: listed status, its headers, a body that fits its schema
+// without unknown members. The harnesses of the HTTP and end-to-end tests pass every answer through it.
 
 import assert from 'node:assert/strict';
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';

@@ -1,5 +1,6 @@
-// The contract (daemon/api/API.md) and the code say the same: endpoints, error codes, limits, configuration keys and
-// variables with their defaults, statistics, reasons, prefixes, worked examples of queries, tools, entitlements, commands.
+// The contract (daemon/api/API.md) and the code agree: endpoints, error codes, limits, configuration keys and
+// variables with their defaults, statistics, reasons, prefixes, worked examples of queries, tools, entitlements,
+// commands.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

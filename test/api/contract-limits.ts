@@ -1,5 +1,5 @@
-// The limits that the contract (daemon/api/API.md) gives as numbers, each with its section, the words around it and the
-// constant of the code. Constants that a file keeps to itself are read from its text.
+// The limits that the contract (daemon/api/API.md) gives as numbers, each with its section, the words around it and
+// the constant of the code. Constants that are not exported are read from the text of their file.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

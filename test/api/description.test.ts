@@ -1,4 +1,4 @@
-// What the daemon serves about itself: the document, the page that shows it, how clients keep both.
+// The API description as it is served: the document, the page that shows it, and caching.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

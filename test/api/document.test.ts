@@ -1,5 +1,5 @@
-// The API description: a valid document, that says what the contract demands, and agrees with endpoints, error codes
-// and the listing that was agreed on.
+// The API description: a valid document that says what the contract demands, and agrees with endpoints, error codes
+// and the golden listing.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// The API description as the tests use it: typed as far as they look into it, and made of all endpoints or of
-// those that are described.
+// The API description for tests: typed as far as they read it, of all endpoints or of the described ones.
 
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';

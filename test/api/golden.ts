@@ -1,5 +1,5 @@
-// The API description as a short listing, a line for each field: what must not change within the label of the API.
-// `test/api/api.golden.txt` is the listing that was agreed on; `npm run golden` writes it anew.
+// The API description as a short listing, a line for each field, to detect incompatible changes.
+// `test/api/api.golden.txt` is the accepted listing; `npm run golden` rewrites it.
 
 import { headerOf, operationsOf } from './document.ts';
 import type { Document, Operation, Response, Schema } from './document.ts';

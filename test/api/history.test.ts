@@ -1,5 +1,5 @@
-// The endpoints about history with a real daemon and real repositories of every kind: their shapes, pages and links,
-// the order of their checks, every input that must be refused, and what becomes of git when its client has left.
+// The history endpoints with a real daemon and repositories of every kind: shapes, pages and links, the order of the
+// checks, every invalid input, and git after its client has disconnected.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// Nothing leaks: two daemons that differ in one hidden repository alone give the same answers, in every byte but times
-// and random values, on every endpoint there is, to guests, members, holders of scoped tokens and local callers. An
-// endpoint that is new fails here until somebody has said what to ask it.
+// Nothing leaks: two daemons that differ only in one hidden repository give the same answers, in every byte but times
+// and random values, on every endpoint, to guests, members, scoped tokens and local callers. A new endpoint fails
+// here until it has a request.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

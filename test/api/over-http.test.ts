@@ -1,4 +1,4 @@
-// Requests over HTTP are answered as those that tests hand to the pipeline in the process, on each adapter.
+// Requests over HTTP get the same answers as in process, on each adapter.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

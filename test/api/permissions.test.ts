@@ -1,6 +1,6 @@
-// Permissions of all endpoints, held against a model: who may call what (API.md 2.5, 3, 4), and which repositories each
-// caller sees (4.7). The endpoints are those of the router, and a valid request of each is made from its schemas; an
-// endpoint whose parameter has no value here fails. A hidden repository is answered as one that never was.
+// Permissions of all endpoints, against a model: who may call what (API.md 2.5, 3, 4), and which repositories each
+// caller sees (4.7). The endpoints come from the router, and a valid request of each is made from its schemas; an
+// endpoint whose parameter has no value here fails. A hidden repository is answered like a missing one.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Requests made from the API description: for an operation ones that fit it, and ones that are wrong in a place or
-// two. As arbitraries of fast-check, so that a failing one is made smaller before it is shown.
+// Requests made from the API description: valid ones, and ones with an error or two. As arbitraries of fast-check, so
+// that a failing one is shrunk.
 
 import * as fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';

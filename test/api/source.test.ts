@@ -1,5 +1,5 @@
-// GET /api/source and /api/repos with real repositories: every kind of source, refs, what is no file, and
-// every way out of the repository that a client may try.
+// GET /api/source and /api/repos with real repositories: every kind of source, refs, objects that are not files, and
+// every attempt to leave the repository.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Files of a folder: what is listed is served, cached and compressed, and nothing else.
+// Files of a folder: listed ones are served, cached and compressed, and nothing else.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

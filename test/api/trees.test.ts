@@ -1,5 +1,5 @@
 // POST /api/files, POST /api/tree, GET /api/folder_contents and GET /api/refs of a real daemon: shapes, order of the
-// checks, refusals, pages, and repositories that go away.
+// checks, refusals, pages, and repositories that disappear.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

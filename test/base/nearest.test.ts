@@ -1,4 +1,4 @@
-// The known word that was meant.
+// The nearest existing word to a misspelt one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Turns of the event loop: one for each piece of work, clients one after the other.
+// Time slices of the event loop: one for each unit of work, clients in rotation.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What lies at the name of a file of the data directory and is no file: refused at once, by name.
+// Something other than a file at the name of a file of the data directory: refused at once, by name.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Listings of paths: the records of one that comes in pieces are those of the whole.
+// Listings of paths: chunks give the same records as the whole.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

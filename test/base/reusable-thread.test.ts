@@ -1,5 +1,5 @@
-// A thread that works on one order after the other: the same for each, another behind one that was killed or has failed; one
-// that has not loaded is not terminated; the end waits for all.
+// A thread that runs one job after the other: it is replaced after a kill or a failure, is not terminated while it
+// loads, and its end is awaited.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Work that several wait for: done once, and ended when nobody waits.
+// Work that several callers wait for: done once, and aborted when nobody waits.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

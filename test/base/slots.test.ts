@@ -1,4 +1,4 @@
-// Tests of the bound on work of one kind: how many run, who is next, who is refused, who gives up.
+// The limit on concurrent work of one kind: how many run, who is next, who is refused, who gives up.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

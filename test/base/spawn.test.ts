@@ -1,5 +1,5 @@
-// Programs are started without forking, and end as those of Node.js do: exit codes, signals, what cannot be started, the
-// folder, the variables, a session of their own, and signals that Node.js ignores.
+// Programs are started without forking, and behave as those of Node.js do: exit codes, signals, failed starts, the
+// folder, the variables, a separate session, and ignored signals.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Time limits that hold, whoever leaves before, and however many listen.
+// Time limits apply whatever clients leave, with any number of listeners.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Text in UTF-16 against Node's own writer of it.
+// Text in UTF-16 against the encoder of Node.js.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

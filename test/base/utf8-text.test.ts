@@ -1,4 +1,4 @@
-// Bytes as text: each bad byte is one U+FFFD, as where searches decode them one code point after the other.
+// Bytes as text: each invalid byte is one U+FFFD, as in searches.
 
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';

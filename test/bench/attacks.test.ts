@@ -1,5 +1,5 @@
-// The attacks in small, against a real daemon: every answer is right or a proper refusal, the daemon lives, and whoever
-// asks beside them is served. Nothing is said of times.
+// The attacks on a small scale, against a real daemon: every answer is right or a valid refusal, the daemon survives,
+// and other callers are served. No times are asserted.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The benchmark's own code: statistics, tables, case data, reference counts, and measuring against a server
-// that scans. No times are asserted.
+// The code of the benchmark: statistics, tables, case data, reference counts, and measuring against a server that
+// scans. No times are asserted.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

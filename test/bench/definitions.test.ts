@@ -1,5 +1,4 @@
-// The names whose definitions are looked for: what counts as one, the same names each time, and places that are right, with a
-// real daemon.
+// Names for the definition benchmark: what counts as one, reproducible draws, and right ranks, with a real daemon.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

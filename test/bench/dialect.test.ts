@@ -1,5 +1,5 @@
-// Regular expressions said in ripgrep's and JavaScript's syntax, and those made for the differential test.
-// What the translations mean is tried on real text with ripgrep itself.
+// Regular expressions translated to the syntax of ripgrep and JavaScript, and those made for the differential test.
+// The translations are checked on real text with ripgrep.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The load generator: answers in any pieces, faults that end a run, and a run against a real server.
+// The load generator: answers in any chunks, faults that end a run, and a run against a real server.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What the measure of ranking rests on: rules of queries that leave out what is ambiguous, the same queries each time, and
-// figures that are right. No figure of a search engine is asserted.
+// The ranking benchmark: query rules that omit ambiguous queries, reproducible queries, and right figures. No figure
+// of a search engine is asserted.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Verdicts on two builds: by order statistics of pairs, and only where every start of the processes agrees.
+// Verdicts on two builds: by order statistics of pairs, and only where all starts of the processes agree.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

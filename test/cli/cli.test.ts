@@ -1,5 +1,5 @@
-// The command line: exit codes, what goes to which stream, help, unknown options, the environment, searches through a real HTTP
-// server. As a child process what needs one: a closed pipe, signals, the code that the build kept.
+// The command line: exit codes, output streams, help, unknown options, the environment, searches through a real HTTP
+// server. Closed pipes, signals and the code cache run as child processes.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The command line over services that answer by the environment, to be run as a child process.
+// The command line over fake services set by the environment, as a child process.
 
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';

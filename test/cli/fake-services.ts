@@ -1,5 +1,5 @@
-// The command line over services that answer by FAKE_RESPONSE, the search response or error object, and echo every call on
-// standard error: run within the process of a test, or by fake-main.ts as a program of its own.
+// The command line over services that answer with FAKE_RESPONSE, the search response or error object, and echo every
+// call on standard error: in the process of a test, or as a program by fake-main.ts.
 
 import assert from 'node:assert/strict';
 import { Readable, Writable } from 'node:stream';

@@ -1,4 +1,4 @@
-// Checks of the files of an index that its owner changes meanwhile.
+// Checks of index files that their owner changes meanwhile.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

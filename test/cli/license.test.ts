@@ -1,5 +1,5 @@
-// `trawl license`: key pairs, issuing, checking; what goes to which stream, exit codes, modes of files, and that no private key is
-// shown.
+// `trawl license`: key pairs, issuing, checking; output streams, exit codes, file modes, and that no private key is
+// printed.
 
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

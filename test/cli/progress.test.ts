@@ -1,4 +1,4 @@
-// The two views of indexing progress, written to a stream that remembers.
+// The two views of indexing progress, on a recording stream.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

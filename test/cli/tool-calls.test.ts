@@ -1,5 +1,5 @@
-// Tool calls of `trawl mcp`: the first search waits for the index, with progress; an index that cannot be opened now may be
-// opened later; the process that owns the data directory serves the others.
+// Tool calls of `trawl mcp`: the first search waits for the index, with progress; an index that cannot be opened is
+// retried; the process that owns the data directory serves the others.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Arenas: what they hand out is aligned, inside and disjoint; resets give it back; debug builds poison it.
+// Arenas: allocations are aligned, inside and disjoint; resets release them; debug builds poison them.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

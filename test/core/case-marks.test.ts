@@ -1,5 +1,5 @@
-// Case marks against their definition, pair by pair, and what they promise: a block that holds a text has all
-// the marks that are asked for it, wherever the text stands; and they do tell cases apart.
+// Case marks against their definition, pair by pair: a block with a text has all its marks, at any position, and
+// other cases differ.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

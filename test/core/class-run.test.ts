@@ -1,5 +1,5 @@
-// The searcher for runs of a class against its scalar twin and plain JavaScript: random classes and texts,
-// every run size around the borders between its questions, ends.
+// The search for runs of a class against its scalar twin and JavaScript: random classes and texts, every run size
+// around the step borders, ends.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

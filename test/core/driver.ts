@@ -1,7 +1,7 @@
-// Compiles AssemblyScript entry files of the tests in memory, with the options of asconfig.json, debug
-// (asserts on) and release, and instantiates them on a memory of their own. What a failing assert says
-// (text, file, line) becomes the message of a JavaScript error. What was compiled is kept in build/ under a hash of all
-// that it comes from: the test files share few entry files, and one takes some seconds.
+// Compiles AssemblyScript entry files of the tests in memory, with the options of asconfig.json, debug (asserts on)
+// and release, and instantiates each with its own memory. A failing assert (text, file, line) becomes a JavaScript
+// error. Results are cached in build/ under a hash of all inputs: the test files share few entry files, and compiling
+// one takes seconds.
 
 import { createHash } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
-// core/FORMAT.md against the code: its tables against core/shared/format.ts in both directions, its worked
-// example against the bytes that the writer of every build makes.
+// core/FORMAT.md against the code: its tables against core/shared/format.ts in both directions, its worked example
+// against the bytes of the writer.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

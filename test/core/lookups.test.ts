@@ -1,5 +1,5 @@
-// `ngramLookups` on docs whose dictionary can be written down: each gram that a search asks a shard for counts once,
-// however many words, alternatives or ranges of the dictionary ask for it, and for each shard anew.
+// `ngramLookups` on docs with a known dictionary: each requested gram counts once for each shard, however many words,
+// alternatives or dictionary ranges need it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Literals with newlines against a plain search: their matches may lie across blocks, which end at line
-// ends, and grams with a newline in the middle are not indexed.
+// Literals with newlines against a plain search: their matches can cross blocks, which end at line ends, and grams
+// with a newline in the middle are not indexed.
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Words in paths over shards of so many docs that rows of path grams have each of their sizes (core/FORMAT.md): the
-// docs found are those whose path holds the word, by a look at every path. Damaged grams of paths are seen.
+// Words in paths over shards whose path grams have rows of each size (core/FORMAT.md): the docs found are those whose
+// path contains the word. Damaged path grams are detected.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Posting lists of real shards against plain sets: every density from one block to all blocks of a stripe
-// comes back as it went in, and every gram of random shards names exactly the blocks that hold it.
+// Posting lists of real shards against plain sets: every density from one block to all blocks of a segment
+// round-trips, and every gram of random shards lists exactly its blocks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

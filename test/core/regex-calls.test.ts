@@ -1,6 +1,6 @@
-// Sets that stand at many places of an expression, whose states are listed once and called: the engine against the
-// expressions of JavaScript and the slow twin, over texts of many scripts and of bad bytes, with caches of any size.
-// TRAWL_TEST_SEED: the seed, always the same if absent.
+// Sets used at many places of an expression, whose states are listed once and called: the engine against JavaScript
+// and the slow twin, over texts of many scripts and invalid bytes, with caches of any size. TRAWL_TEST_SEED: the
+// seed, constant if absent.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

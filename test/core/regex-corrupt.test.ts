@@ -1,5 +1,5 @@
-// Programs that are not what the compiler writes: refused with a status, or harmless. Nothing traps, nothing
-// runs on, nothing is found outside the text.
+// Invalid programs: refused with a status, or harmless. Nothing traps, nothing runs on, nothing is found outside the
+// text.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

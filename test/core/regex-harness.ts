@@ -1,4 +1,4 @@
-// The engine of core/regex on one instance, with places for a program, the arena and a text.
+// The engine of core/regex on one instance, with memory for a program, the arena and a text.
 
 import { type Build, type CoreInstance, instantiateCore } from './driver.ts';
 

@@ -1,5 +1,5 @@
-// The engine of regular expressions over texts: windows of a text, needles, bad bytes, caches that are of no use,
-// and many matches in linear time. TRAWL_TEST_SEED: the seed, always the same if absent.
+// The regular expression engine over texts: windows, needles, invalid bytes, useless caches, and many matches in
+// linear time. TRAWL_TEST_SEED: the seed, constant if absent.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Expression trees for the tests of core/regex: the atoms of small ones, and random ones.
+// Expression trees for the tests of core/regex: the leaves of small ones, and random ones.
 
 import * as fc from 'fast-check';
 import {

@@ -1,4 +1,4 @@
-// Makes a shard file of a few contents with the builder, the merge and the writer that every build uses.
+// Makes a shard file of a few contents with the builder, the merge and the writer of real builds.
 
 import { writeFileSync } from 'node:fs';
 import { HEADER_SIZE } from '../../core/shared/format.ts';

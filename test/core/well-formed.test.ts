@@ -1,5 +1,4 @@
-// Finding bytes that are not well-formed UTF-8, against the decoder of JavaScript: every kind of sequence at
-// every place of a step.
+// Finding invalid UTF-8, against the decoder of JavaScript: every kind of sequence at every offset of a step.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// XXH64 against the xxhash-wasm package: all small sizes, whole and in pieces.
+// XXH64 against the xxhash-wasm package: all small sizes, whole and in chunks.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

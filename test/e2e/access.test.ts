@@ -1,4 +1,4 @@
-// Who may ask: no key on loopback, an owner key, anonymous access, other machines, foreign Host headers.
+// Access to the daemon: no key on loopback, an owner key, anonymous access, other machines, foreign Host headers.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Backups: made while somebody writes, restored on either engine, refused when damaged, and killed at bad moments.
+// Backups: made during writes, restored on either engine, refused when damaged, and killed at bad moments.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The command line as people use it: the same answer from the daemon and from the local index, exit codes,
-// and the ways to start a checkout.
+// The command line: the same answers from the daemon and from the local index, exit codes, and the ways to start a
+// checkout.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// `trawl config`, the schema that a daemon serves, and starts with a configuration file: a wrong one, a late one, one that is
-// at an address.
+// `trawl config`, the schema served by a daemon, and starts with a configuration file: invalid, late, or at an
+// address.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

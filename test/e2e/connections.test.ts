@@ -1,5 +1,5 @@
-// Connections of a real daemon, over HTTP to a code host and git: what it lists is cloned and found, a push is found when its
-// webhook comes, what left the host goes, and what turned private is hidden.
+// Connections of a real daemon, over HTTP to a code host and git: listed repositories are cloned and found, a push is
+// found after its webhook, deleted ones are removed, and private ones hidden.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// POST /api/search with the real engine: every field of the answer on awkward text, limits, refusals, and
-// the same answer as MessagePack.
+// POST /api/search with the real engine: every field of the answer on difficult text, limits, refusals, and the same
+// answer as MessagePack.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// Damage under a running daemon, as a child process: a changed byte, a cut file. It is never served as a complete answer,
-// the shard goes out of service and is built again, and the daemon stays up; and where the system ends it all the same, the
-// next start checks what was being searched before it maps that.
+// Damage under a running daemon, as a child process: a changed byte, a truncated file. It is never served as a
+// complete answer, the shard goes out of service and is rebuilt, and the daemon stays up; where the system kills it,
+// the next start checks the searched shard before mapping it.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

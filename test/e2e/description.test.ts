@@ -1,5 +1,5 @@
-// Answers of a real daemon with as many of their optional members as it can give, in both encodings: each is what
-// the API description says, and the members that nothing else brings out are there.
+// Answers of a real daemon with as many optional members as possible, in both encodings: they fit the API
+// description, and rare members are present.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// First contact: every kind of source a user may point the daemon at, and the mistakes they may make.
+// First use: every kind of source, and typical mistakes.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A disk that gets full while the daemon runs: searches go on, what has to be kept is refused, and readiness tells owners
-// why for as long as it lasts.
+// A disk that fills up while the daemon runs: searches continue, writes are refused, and readiness tells owners why
+// while it lasts.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

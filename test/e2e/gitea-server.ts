@@ -1,5 +1,5 @@
-// A real Gitea or Forgejo on loopback, for the tests that ask one: its program and its files lie in the folder that
-// TRAWL_TEST_GITEA names (`gitea`, `options`, `templates`, `public`). An owner, an organization and a token are made.
+// A real Gitea or Forgejo on loopback: its program and its files are in the folder named by TRAWL_TEST_GITEA
+// (`gitea`, `options`, `templates`, `public`). An owner, an organization and a token are created.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';

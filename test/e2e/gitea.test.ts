@@ -1,5 +1,5 @@
-// A connection to a real Gitea or Forgejo: listing over several pages, clones, pushes by its own webhooks, renames, what turns
-// private, what it is down for. Runs where TRAWL_TEST_GITEA names a folder with its program (gitea-server.ts).
+// A connection to a real Gitea or Forgejo: several pages, clones, pushes by its own webhooks, renames, newly private
+// repositories, downtime. Runs where TRAWL_TEST_GITEA names a folder with its program (gitea-server.ts).
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A daemon whose connection syncs permissions: GitLab says who may read a private project, and requests follow it.
+// A daemon whose connection syncs permissions: GitLab decides who may read a private project, and requests follow it.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

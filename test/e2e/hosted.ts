@@ -1,5 +1,5 @@
-// A code host in a process of its own (test/hosts/code-host.ts) with bare repositories of a folder, as a daemon's connection
-// finds it; and the pushes that it tells of.
+// A code host in a separate process (test/hosts/code-host.ts) with the bare repositories of a folder, for a daemon's
+// connection; and its push webhooks.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A repository whose own configuration names a program wherever git can be told of one, served and asked about in
-// every way: none of them may run. What is configured is what somebody who made an archive can write.
+// A repository whose configuration names a program in every place git allows, served and queried in every way: none
+// of them runs. The author of an archive can write such a configuration.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

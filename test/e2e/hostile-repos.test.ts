@@ -1,5 +1,5 @@
-// Repositories that git accepts and that hold what should not be: dates beyond every calendar, names that lead out,
-// refs that name nothing. Each is served as far as it goes, and others beside it are not touched.
+// Repositories with content that git accepts but should not exist: impossible dates, names that lead out, dangling
+// refs. Each is served as far as possible, and others are not affected.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

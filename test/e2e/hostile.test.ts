@@ -1,5 +1,5 @@
-// A real daemon under requests made from its own description, on both HTTP servers: each is answered as the
-// description says, never with a fault of the daemon, and the daemon goes on.
+// A real daemon under requests made from its own description, on both HTTP servers: each is answered as described,
+// never with an internal error, and the daemon keeps running.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

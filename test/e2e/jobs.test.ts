@@ -1,5 +1,5 @@
-// Jobs of a real daemon over HTTP: asked for, seen, their log read; one that a kill interrupts goes on after a restart, and
-// why one failed is known then.
+// Jobs of a real daemon over HTTP: requested, listed, their log read; a job interrupted by a kill is resumed after a
+// restart, and the reason of a failure is kept.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

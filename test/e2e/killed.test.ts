@@ -1,6 +1,6 @@
-// A whole daemon that is killed at random moments while jobs are asked for, revisions are searched on demand, files on disk
-// change and shards are merged: what was acknowledged is there at the next start, all files are sound, and none is left over.
-// TRAWL_KILLS: how many; TRAWL_TEST_SEED.
+// A whole daemon is killed at random moments during jobs, on-demand revisions, changes of files and merges:
+// everything acknowledged is there after the next start, all files are valid, and none is left over. TRAWL_KILLS: how
+// many; TRAWL_TEST_SEED.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Many clients at once, clients that leave, deadlines, and a stop while searches run.
+// Many clients at once, disconnecting clients, deadlines, and a stop while searches run.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
-// The metrics of a whole daemon: searches and requests are counted, pools are read, and no label contains text of a client.
+// The metrics of a whole daemon: searches and requests are counted, pools are read, and no label contains text of a
+// client.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A running daemon sees that branches move: what is committed is searchable soon, whichever way refs are kept.
+// A running daemon notices moved branches: commits are soon searchable, however refs are stored.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Going to definitions and references over HTTP, with a real daemon: what is found, filters, positions, bad bodies; and
-// symbols in searches and on the command line.
+// Definitions and references over HTTP, with a real daemon: results, filters, positions, bad bodies; and symbols in
+// searches and on the command line.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,5 @@
-// The whole of OAuth against a real daemon by clients that others wrote: the official client of the tool protocol, which finds
-// the server by itself, and a general one that checks what it is told by the standards, with DPoP. The user is a browser
-// without a screen that says yes.
+// OAuth against a real daemon with independent clients: the official client of the tool protocol, which discovers the
+// server, and a generic one that follows the standards, with DPoP. The user is a headless browser that authorizes.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

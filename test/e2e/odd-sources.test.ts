@@ -1,5 +1,4 @@
-// Sources that hold less than somebody expects, or cannot be read: the others are served, and the daemon says what is
-// wrong and what can be done.
+// Incomplete and unreadable sources: the others are served, and the daemon reports the problem and the remedy.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

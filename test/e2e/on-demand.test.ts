@@ -1,5 +1,5 @@
-// Revisions on demand over HTTP, with a real daemon: the endpoints that search, the error beyond a limit, and what the
-// command line shows of it.
+// Revisions on demand over HTTP, with a real daemon: the search endpoints, the error beyond a limit, and the output
+// of the command line.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

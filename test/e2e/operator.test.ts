@@ -1,5 +1,5 @@
-// The commands of the operator: users, keys, grants, licence and audit records, on a data directory that nobody uses and
-// through the socket of a daemon that does. Both send the same requests, so most are tested through the daemon.
+// The operator commands: users, keys, grants, licence and audit records, on an unused data directory and through the
+// socket of a running daemon. Both send the same requests, so most are tested through the daemon.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

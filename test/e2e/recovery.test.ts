@@ -1,4 +1,4 @@
-// What survives: kill -9 at any moment of a build and while serving, shard files that are damaged or gone.
+// Recovery: kill -9 at any moment of a build and while serving, damaged and missing shard files.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

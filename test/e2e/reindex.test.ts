@@ -1,5 +1,4 @@
-// Searches while the index is being built, what a second start does with a finished one, and what makes it
-// build again.
+// Searches during a build, the second start with a finished index, and causes of a rebuild.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

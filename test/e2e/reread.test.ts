@@ -1,5 +1,5 @@
-// The configuration file read again at SIGHUP (API.md 19.1, 21.3): what it says counts without a restart, and one that
-// is refused changes nothing.
+// The configuration file reloaded at SIGHUP (API.md 19.1, 21.3): changes apply without a restart, and an invalid file
+// changes nothing.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Branches and tags from the command line on: options and their errors, kill -9 while revisions are published, what the
-// next start does.
+// Branches and tags from the command line: options and their errors, kill -9 while revisions are published, the next
+// start.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A running daemon sees that files are saved, without a commit: they are searchable soon.
+// A running daemon notices saved files without a commit: they are soon searchable.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Who may see what survives the index: a hidden repository stays hidden, and keeps its grants, whatever is done to the
-// catalog and however its source is named; a source that nobody knows is hidden where there is anything to hide.
+// Access rules outlive the index: a hidden repository stays hidden and keeps its grants, whatever happens to the
+// catalog and however its source is named; an unknown source is hidden where anything is hidden.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

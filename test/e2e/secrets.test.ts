@@ -1,6 +1,6 @@
-// A session of all commands that make, take or keep secrets: afterwards none of them is in any log, in any output but
-// the one meant, in a backup, in the files of the data directory that must not have it, or, at any time, in the
-// arguments or the environment of a process.
+// A session of all commands that create, take or store secrets: afterwards none of them is in a log, in any output
+// but the intended one, in a backup, in other files of the data directory or, at any time, in the arguments or
+// environment of a process.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Two real daemons on one PostgreSQL: one count of requests, credentials that end everywhere, and a database that goes
-// away under load and comes back.
+// Two real daemons on one PostgreSQL: shared request counts, credentials revoked everywhere, and a database that
+// restarts under load.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What is searched by name only, and what is not: the list of skipped files against the disk, text in UTF-16, files
-// with very many trigrams, and who may see the list.
+// Files searched by name only: the list of skipped files against the disk, UTF-16 text, files with very many
+// trigrams, and access to the list.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

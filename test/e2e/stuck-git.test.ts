@@ -1,6 +1,5 @@
-// A git that waits for ever, as a pipe is among the ignore files of a work tree: the job fails and those after it run,
-// and a daemon that is told to stop does, and leaves no git behind. One that takes long while a source is looked at
-// does not keep the daemon from listening.
+// A hanging git, caused by a pipe among the ignore files of a work tree: the job fails and later ones run, and a
+// stopping daemon ends and leaves no git behind. A slow check of a source does not delay the start.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The tool server of a real daemon, asked by clients that nobody here wrote, besides the official one: the official inspector by
-// its command line, over HTTP and over pipes; the protocol's conformance suite; and a client that shares no code with either.
+// The tool server of a real daemon with independent clients: the official inspector, over HTTP and over pipes; the
+// conformance suite of the protocol; and a client without code of the official SDK.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

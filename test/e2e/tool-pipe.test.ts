@@ -1,5 +1,5 @@
-// `trawl mcp`: the official client over standard input and output, on a folder that nobody has indexed. The first use indexes it,
-// changes are seen, a second process reads what the first one writes and takes over from it.
+// `trawl mcp`: the official client over standard input and output, on a folder without an index. The first use
+// indexes it, changes are noticed, a second process reads what the first one writes and takes over from it.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

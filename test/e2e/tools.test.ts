@@ -1,5 +1,5 @@
-// The tool server of a real daemon, asked by the official client: what each tool says, who sees what, what is counted, and what
-// becomes of hostile arguments.
+// The tool server of a real daemon with the official client: the output of each tool, access, counting, and hostile
+// arguments.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

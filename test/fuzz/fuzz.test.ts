@@ -1,4 +1,4 @@
-// All targets of fuzzing, for a short time each; `npm run fuzz` does it for long. TRAWL_FUZZ_RUNS: cases of each;
+// All fuzzing targets, for a short time each; `npm run fuzz` runs them for long. TRAWL_FUZZ_RUNS: cases of each;
 // TRAWL_TEST_SEED: the seed, which is printed.
 // tier: ci (long)
 

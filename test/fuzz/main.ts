@@ -1,5 +1,5 @@
-// Fuzzes one target for some time: `npm run fuzz -- TARGET [SECONDS] [SEED]`. Ends with exit code 1 and the
-// smallest case that was found to be wrong, with the seed and path that make it again.
+// Fuzzes one target for some time: `npm run fuzz -- TARGET [SECONDS] [SEED]`. Ends with exit code 1 and the smallest
+// failing case, with the seed and path that reproduce it.
 
 import * as fc from 'fast-check';
 import { TARGETS } from './targets.ts';

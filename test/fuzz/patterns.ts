@@ -1,5 +1,5 @@
-// Patterns and texts for fuzzing: expressions as people write them and as nobody should, mutations of these,
-// random ones, garbage; source code of this checkout, and random text, with bad bytes in it.
+// Patterns and texts for fuzzing: ordinary and extreme expressions, mutations of these, random ones, garbage; source
+// code of this checkout, and random text with invalid bytes.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// What is fuzzed. A target makes random cases and throws where something is wrong with one: a crash, a trap, two
-// answers that differ. Driven for a short time by fuzz.test.ts, for any time by main.ts.
+// Fuzzing targets. A target makes random cases and throws for a wrong one: a crash, a trap, two answers that differ.
+// Driven for a short time by fuzz.test.ts, for any time by main.ts.
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';

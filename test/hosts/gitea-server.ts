@@ -1,5 +1,5 @@
-// A server that speaks the API of Gitea as far as we ask it; its answers have the types that gitea-js was given by Gitea's own
-// API description.
+// A server with the part of the Gitea API that we use; its answers have the types that gitea-js generates from the
+// API description of Gitea.
 
 import type { TestContext } from 'node:test';
 import type { Organization, Repository, User } from 'gitea-js';

@@ -1,5 +1,5 @@
-// A server that speaks GitHub's REST API as far as we ask it, with answers of the shapes that GitHub publishes (their types are
-// those of its OpenAPI document), its paging, its renames and its errors.
+// A server with the part of the GitHub REST API that we use, with its answer shapes (types from its OpenAPI
+// document), paging, renames and errors.
 
 import { createVerify } from 'node:crypto';
 import type { TestContext } from 'node:test';

@@ -1,5 +1,4 @@
-// A connection to GitHub, against a server that speaks its API: what is listed, as whom, what goes wrong, and where credentials
-// go.
+// A connection to GitHub, against a server with its API: listings, credentials and where they are sent, and failures.
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';

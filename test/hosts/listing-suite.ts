@@ -1,6 +1,5 @@
-// What every kind of host has to do when it lists, whatever it speaks: page by page, on from where it was, around what fails,
-// and never with its credential where it does not belong. Each kind brings a stand-in that answers in the shapes of its real
-// API.
+// Requirements for listings of every kind of host: page by page, resumable, complete despite failing parts, and
+// without leaking credentials. Each kind brings a stand-in with the answer shapes of its real API.
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

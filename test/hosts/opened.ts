@@ -1,4 +1,4 @@
-// Opening a host in a test, and reading its listing to the end.
+// Opens a host in a test, and reads its whole listing.
 
 import type { TestContext } from 'node:test';
 import { connectionSchema } from '../../daemon/base/config/connections.ts';

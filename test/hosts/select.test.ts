@@ -1,4 +1,4 @@
-// What a connection keeps of what its host lists.
+// Which repositories of a host a connection selects.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Servers on loopback for the tests of code hosts: one that answers as it is told and remembers what it was asked, with and
+// Servers on loopback for the tests of code hosts: one with programmable answers and recorded requests, with and
 // without TLS, and a proxy.
 
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Listings from target to target, with targets that a test makes up.
+// Listings over several targets, with invented targets.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

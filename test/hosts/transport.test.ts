@@ -1,5 +1,4 @@
-// The transport against real servers on loopback: what a host says of its limits, what goes wrong on the way, where credentials
-// go.
+// The transport against real servers on loopback: rate limits of hosts, failures, and where credentials are sent.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

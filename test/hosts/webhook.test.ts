@@ -1,5 +1,5 @@
-// Deliveries of code hosts: who proves what, and which repository is told of. Payloads have the members that the documents of
-// the hosts show, cut to what tells something.
+// Webhooks of code hosts: signatures, and the repository that an event names. Payloads have the documented members,
+// cut to the relevant ones.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';

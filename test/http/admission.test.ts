@@ -1,5 +1,5 @@
-// Admission of searches: permits, shares, time slices. Searches are played by the test; how soon they take turns is not
-// asserted, only that they do.
+// Admission of searches: permits, shares, time slices. Searches are simulated by the test; that they alternate is
+// asserted, not how soon.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,5 +1,5 @@
-// Answers that wait for slow readers: counted against the share of their caller, given back when the reader has gone,
-// and not kept for a reader who takes nothing.
+// Answers buffered for slow readers: counted against the share of their caller, released when the reader disconnects,
+// and dropped for a stalled reader.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

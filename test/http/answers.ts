@@ -1,5 +1,4 @@
-// Answers as a search would give them, made up: whole in the sense of the API description, with the parts that
-// a test is about.
+// Invented answers of searches: complete according to the API description, with the parts that a test needs.
 
 import type { StatsNumbers } from '../../daemon/engine/search/answer.ts';
 import type { Stats } from '../../daemon/api/search/search-schemas.ts';

@@ -1,4 +1,4 @@
-// Bodies on their way in: how much of one is held for whom, out of which budget, and for how long.
+// Request bodies: how much is buffered for whom, from which budget, and for how long.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

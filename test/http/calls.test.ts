@@ -1,5 +1,5 @@
-// A handler that makes several calls for one request, as a batch of tools does: each is counted, admitted and held to
-// its rights alone, and the answer stays that of the handler.
+// A handler that makes several calls in one request, such as a batch of tools: each is counted, admitted and
+// authorized separately, and the answer is that of the handler.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

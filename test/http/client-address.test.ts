@@ -1,4 +1,4 @@
-// Whose address counts: the peer's, unless it is a trusted proxy; then the last hop that is none.
+// The client address: that of the peer, unless it is a trusted proxy; then the last untrusted hop.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

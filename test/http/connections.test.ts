@@ -1,5 +1,5 @@
-// Connections over HTTP: those with a repository that the caller sees, how their listings stand, what of that only owners are
-// told, and asking for one.
+// Connections over HTTP: those with a visible repository, the state of their listings, what only owners see, and
+// starting a listing.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

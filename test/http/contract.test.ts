@@ -1,5 +1,5 @@
-// The contract of the HTTP adapters, over real sockets: connections, methods, body caps, large responses,
-// clients that leave, orderly shutdown.
+// The contract of the HTTP adapters, over real sockets: connections, methods, body limits, large responses,
+// disconnecting clients, orderly shutdown.
 // tier: ci (long)
 
 import type { Cancellation } from '../../daemon/base/cancellation.ts';

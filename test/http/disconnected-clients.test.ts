@@ -1,5 +1,4 @@
-// A request that waits for its turn while many others are begun, and whose client leaves meanwhile, is not begun; one
-// whose client stays is.
+// A queued request whose client disconnects is not started; one whose client stays is.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

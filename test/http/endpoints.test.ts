@@ -1,5 +1,5 @@
-// The endpoints as callers see them: every field, every 400, pages, links. The fakes of the harness stand
-// in for the engine and the git reader.
+// The endpoints as callers see them: every field, every 400, pages, links. Fakes of the harness replace the engine
+// and the git reader.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

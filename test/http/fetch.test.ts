@@ -1,5 +1,5 @@
-// The bridge to handlers that speak Request and Response of the Fetch standard, over real sockets: what they get, what
-// comes of what they answer, and what ends when the client leaves.
+// The bridge to handlers with Request and Response of the Fetch standard, over real sockets: their requests, the
+// responses, and cleanup when the client disconnects.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

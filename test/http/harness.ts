@@ -1,5 +1,5 @@
-// What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
-// on a free port, and three clients: one in the process, one over node:http, one over a bare socket.
+// Shared by the HTTP tests: services in memory in place of the engine and the git reader, a server on a free port,
+// and three clients: in process, over node:http, and over a bare socket.
 
 import type { LazyBytes } from '../../daemon/base/lazy-bytes.ts';
 import { connect } from 'node:net';

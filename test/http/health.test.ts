@@ -1,4 +1,5 @@
-// How the daemon did lately: points of an hour and of a day, with gaps where it slept; for owners alone.
+// The health series of the daemon: points of an hour and of a day, with gaps while the machine slept; only for
+// owners.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,4 +1,4 @@
-// A client that hands requests to the pipeline without a socket: for tests of endpoints, which no adapter changes.
+// A client that calls the pipeline without a socket: for tests of endpoints, which do not depend on the adapter.
 
 import { setImmediate } from 'node:timers/promises';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';

@@ -1,4 +1,4 @@
-// The status of repositories over HTTP: what a caller does not see is left out, and never asked for; how jobs are shown.
+// The status of repositories over HTTP: hidden repositories are excluded and never requested; how jobs are shown.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

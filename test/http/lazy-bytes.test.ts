@@ -1,5 +1,5 @@
-// Answers that are put together while they are sent: each window is written anew for the next, so what a socket has
-// not taken yet must not lie in it.
+// Answers assembled while they are sent: each window is overwritten by the next, so bytes that a socket has not taken
+// must be copied.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';

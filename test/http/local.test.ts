@@ -1,5 +1,5 @@
-// Callers at the machine of the daemon before anybody has an account: who is one, and that it ends with the first account.
-// What they may do is held by test/api/permissions.test.ts.
+// Callers on the machine of the daemon before the first account: who counts as one, and that it ends with the first
+// account. Their access is tested by test/api/permissions.test.ts.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

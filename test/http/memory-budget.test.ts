@@ -1,4 +1,4 @@
-// The budget of bytes: shares, exact accounting, and a model of it under random takes, growths and releases.
+// The memory budget: shares, exact accounting, and a model of it under random takes, growths and releases.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A pipeline with endpoints of a test, everybody welcome; also on a free port.
+// A pipeline with endpoints of a test, without authentication; also on a free port.
 
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import { type Environment, readConfiguration } from '../../daemon/base/config/configuration.ts';

@@ -1,4 +1,4 @@
-// Which HTTP library is taken.
+// The choice of the HTTP library.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

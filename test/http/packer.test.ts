@@ -1,4 +1,4 @@
-// MessagePack of large bodies: the same bytes as those made in one go, made while the event loop turns.
+// MessagePack of large bodies: the same bytes as packed at once, while the event loop runs.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A server of node:http for tests of what sends requests.
+// A node:http server for tests of clients.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,6 @@
-// What arrives on a connection, byte by byte, and what must come back: legal requests of HTTP/1.1 and 1.0 are
-// answered, whatever their form, and everything else is refused at once with the error object and all headers that
-// every response has. One table for both adapters. What uWebSockets.js cannot do is named beside the case; it is why
-// node:http is the default.
+// Bytes on a connection, and the required replies: valid requests of HTTP/1.1 and 1.0 are answered in any form, and
+// everything else is refused at once with the error object and all common headers. One table for both adapters. What
+// uWebSockets.js cannot do is noted at the case; it is why node:http is the default.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A client over node:http that sends paths as they are and checks nothing.
+// A client over node:http that sends paths unchanged and checks nothing.
 
 import { request } from 'node:http';
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http';

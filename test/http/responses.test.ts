@@ -1,5 +1,4 @@
-// What every response carries, and the forms it may take: request id, safety headers, compression,
-// MessagePack.
+// All responses: request id, safety headers, compression, MessagePack.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

@@ -1,5 +1,4 @@
-// The rights of a request are those of the moment when it is answered: what was revoked or became secret while its
-// body was under way counts.
+// A request has the access of the moment when it is answered: what was revoked or hidden during its body counts.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

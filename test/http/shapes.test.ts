@@ -1,5 +1,5 @@
-// Endpoints of every shape: parameters in the path and in the query of any method, bodies on all
-// methods that have them, answers without a body or with a status of their own.
+// Endpoints of every shape: parameters in the path and in the query of any method, bodies, answers without a body or
+// with a custom status.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

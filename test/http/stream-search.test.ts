@@ -1,6 +1,6 @@
-// Streams of real searches over real sockets, on both adapters: they give what the blocking search gives, stay
-// within their limit, and stop, pause and fail as they should. What the engine did is read from its control
-// words, not from clocks.
+// Streams of real searches over real sockets, on both adapters: they return what the blocking search returns, stay
+// within their limit, and stop, pause and fail correctly. The state of the engine is read from its control words, not
+// from clocks.
 // tier: ci (long)
 
 import { signalOf } from '../../daemon/base/cancellation.ts';

@@ -1,6 +1,5 @@
-// Streamed responses over real sockets, on both adapters: framing byte for byte, what happens when the
-// source fails, when the client reads slowly, not at all, or leaves. The events are made up here; those of
-// real searches are in stream-search.test.ts.
+// Streamed responses over real sockets, on both adapters: exact framing, failing sources, slow, stalled and
+// disconnecting clients. The events are invented; those of real searches are in stream-search.test.ts.
 // tier: ci (long)
 
 import type { Cancellation } from '../../daemon/base/cancellation.ts';

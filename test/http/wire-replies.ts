@@ -1,5 +1,5 @@
-// Replies in what a bare connection has received, put beside the requests that were written to it, so that they
-// can be checked like those of an HTTP client. What is not whole yet, or never will be, is left out.
+// Replies received on a bare connection, matched with the requests written to it, so that they can be checked like
+// those of an HTTP client. Incomplete replies are excluded.
 
 export interface WireReply {
   readonly method: string;

@@ -1,5 +1,5 @@
-// What changes of a few repos costs what changes, however many there are: what searches see, and what is merged next, is kept
-// as the catalog changes, and is always what it would be if it were worked out anew.
+// Changes of a few repos cost only their own size: what searches see, and the next merge, is updated incrementally,
+// and always equals a fresh computation.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

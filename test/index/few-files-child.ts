@@ -1,5 +1,5 @@
-// Meets the end of the files that the system lets a process open while shards are opened and checked, and prints as
-// JSON what came of it. To be run where few may be open.
+// Reaches the limit of open files while shards are opened and checked, and prints the result as JSON. To be run with
+// a low limit.
 
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,5 +1,5 @@
-// A machine that has no more files to open, or no more memory, tells nothing of a shard: none counts as damaged, and all
-// are back, and checked, as soon as there is room.
+// Shortage of file descriptors or memory says nothing about a shard: none counts as damaged, and all are back, and
+// checked, once the shortage ends.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

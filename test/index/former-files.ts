@@ -1,4 +1,4 @@
-// The catalog as earlier versions kept it: a file.
+// The catalog file of earlier versions.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What is told of an index is what is there, and the next merge that it announces is the one that is done.
+// The summary of an index is correct, and announces the merge that is done next.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

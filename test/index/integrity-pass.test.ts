@@ -1,5 +1,5 @@
-// The slow check in the background: finds damage wherever it is, rests while something is searched, goes on where it was
-// after a restart, and begins again when it is time.
+// The background integrity check: finds damage anywhere, pauses during searches, resumes after a restart, and repeats
+// when due.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

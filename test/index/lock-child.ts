@@ -1,4 +1,4 @@
-// A process that takes and gives back the lock of a data directory, as its parent says; for lock.test.ts.
+// A process that locks and unlocks a data directory, as its parent says; for lock.test.ts.
 
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, unlinkSync } from 'node:fs';

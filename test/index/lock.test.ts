@@ -1,5 +1,5 @@
-// One owner of a data directory, whatever its processes do: many that start at once over what a killed one left, many
-// that take it and give it back in turn, one that is killed, and one whose git lives on.
+// One owner of a data directory: many processes over a stale lock, many that lock and unlock, a killed owner, and one
+// whose git survives.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Limits under which shards are merged all the time, or never.
+// Limits under which shards are always merged, or never.
 
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 

@@ -1,4 +1,4 @@
-// Which shards are merged: few rounds, each doc written again once or twice, whatever comes in whatever sizes.
+// Which shards are merged: few rounds, each doc rewritten once or twice, for any sizes.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// The catalog damaged, lost, exchanged or from an earlier version: repos keep their ids, and nobody sees more.
+// A damaged, lost, replaced or old catalog: repos keep their ids, and nobody sees more.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Files in the shard folder that two repos name, as they have the names of their content: they stay as long as one repo
-// names them, and go when none does; and files that have come and are not named yet.
+// Files of the shard folder used by two repos, as they are named by content: they stay as long as one repo uses them,
+// and are then removed; and new files without a user.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Which repo a source is: the rules by which a known one keeps its id, and those by which it must not get one.
+// Which repo a source is: rules by which it keeps an existing id, and those by which it must not.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,6 +1,6 @@
-// The search engine in a few lines: reads every doc, decodes it to code points, tries every position. Made
-// from API.md 6 and 9 alone and of nothing but the query's tree, so that it can be checked by reading.
-// Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
+// The search engine in a few lines: reads every doc, decodes it to code points, tries every position. Based only on
+// API.md 6 and 9 and the syntax tree of the query, so that it can be checked by reading. Supports text, regular
+// expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
 import { decodeText, findPoints, type Point } from '../core/oracle.ts';
 import { foldCodePoint } from '../../daemon/engine/regex/fold.ts';

@@ -1,5 +1,5 @@
-// Compares an answer of the engine with what the slow search finds: the set of files, every range and its
-// place, chunks, counts, and order. Throws at the first difference.
+// Compares an answer of the engine with the slow search: the set of files, every range and its position, chunks,
+// counts, and order. Throws at the first difference.
 
 import assert from 'node:assert/strict';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';

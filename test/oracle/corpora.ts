@@ -1,6 +1,6 @@
-// Random corpora and random queries for the engine's property tests. Alphabets are small so that most
-// queries hit; texts lean towards what an index may get wrong: code points that fold into ASCII, bad bytes,
-// lines longer than a block, blocks that end inside things, equal contents under several paths.
+// Random corpora and queries for the property tests of the engine. Alphabets are small so that most queries match;
+// texts favour hard cases: code points that fold into ASCII, invalid bytes, lines longer than a block, blocks that
+// end inside things, equal contents under several paths.
 
 import * as fc from 'fast-check';
 import { generalize } from '../../bench/expressions.ts';

@@ -1,5 +1,5 @@
-// What `stats` says of searches with regular expressions, on docs of which every line is a block of its own, so
-// that the blocks read can be told from the bytes: S11 and S12 of API.md 7.3, and exact figures.
+// `stats` of searches with regular expressions, on docs where every line is a block, so that the blocks read follow
+// from the bytes: S11 and S12 of API.md 7.3, and exact figures.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

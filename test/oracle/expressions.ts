@@ -1,6 +1,6 @@
-// Regular expressions by the book: walks lists of threads over code points, in order of preference, from the
-// syntax tree as parsed. No bytes, no automaton, nothing is skipped, and letters are compared by the
-// regular expressions of JavaScript, one character at a time. API.md 9.5 for what the tree means.
+// Regular expressions in the simplest way: walks lists of threads over code points, in order of preference, from the
+// syntax tree. No bytes, no automaton, nothing is skipped, and letters are compared by JavaScript, one character at a
+// time. API.md 9.5 defines the meaning of the tree.
 
 import { foldsTogether, type Point } from '../core/oracle.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';

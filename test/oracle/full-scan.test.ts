@@ -1,6 +1,6 @@
-// An index must never lose a match: real files are indexed by the real builder, and expressions made of their
-// text (bench/expressions.ts) must find what they find when the core reads every file from its start to its
-// end, without grams, needles or blocks. TRAWL_FUZZ_RUNS: number of expressions; TRAWL_TEST_SEED.
+// An index must never lose a match: real files are indexed by the real builder, and expressions made of their text
+// (bench/expressions.ts) must find what the core finds in every file from start to end, without grams, needles or
+// blocks. TRAWL_FUZZ_RUNS: number of expressions; TRAWL_TEST_SEED.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

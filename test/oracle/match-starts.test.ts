@@ -1,7 +1,7 @@
-// Where matches that span lines begin (core/match/match-starts.ts): no match is lost, however its gaps lie to the
-// borders of blocks, and blocks in which none can begin are not read. Lines longer than a block are blocks of their
-// own. The oracle is the regular expressions of JavaScript, which agree on these patterns.
-// TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.
+// Where matches over several lines begin (core/match/match-starts.ts): no match is lost, wherever block borders are,
+// and blocks in which none can begin are not read. Lines longer than a block are separate blocks. The oracle is
+// JavaScript, which agrees on these patterns. TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is
+// printed.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Shards made of others against the slow search: random corpora in several repos and shards, of which some docs have
-// died, become one shard, and each query finds what the docs that live on hold. TRAWL_FUZZ_RUNS: number of corpora.
+// Merged shards against the slow search: random corpora in several repos and shards, with removed docs, become one
+// shard, and each query finds the remaining docs. TRAWL_FUZZ_RUNS: number of corpora.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// Queries made to hurt: huge, deep and nasty expressions, many of them at once, and random bytes. Each is
-// refused with a position inside the query and a reason, or answered; no shard fails by it. Times are not
-// asserted, but what would take exponential time would not end.
+// Hostile queries: huge and deep expressions, many of them at once, and random bytes. Each is refused with a position
+// inside the query and a reason, or answered; no shard fails. Times are not asserted, but exponential time would not
+// end.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

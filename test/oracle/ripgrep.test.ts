@@ -1,6 +1,6 @@
-// Searches real source text with literals drawn from it and with expressions made of it, by the daemon and by
-// ripgrep: same files, same byte offsets, in both case modes. That the comparison itself can fail is shown with a plain scan:
-// no difference between two exact searches, and every planted one is found.
+// Real source text searched for literals and expressions made from it, by the daemon and by ripgrep: same files, same
+// byte offsets, in both case modes. A plain scan shows that the comparison can fail: no difference between two exact
+// searches, and every planted one is found.
 // tier: ci (ripgrep)
 
 import assert from 'node:assert/strict';

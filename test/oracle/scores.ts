@@ -1,5 +1,5 @@
-// The score of a doc (API.md 6.7) as simply as it can be worked out, and the points that put its chunks in order.
-// Made from API.md and what brute-force.ts finds.
+// The score of a doc (API.md 6.7) in the simplest way, and the points that order its chunks. Based on API.md and the
+// results of brute-force.ts.
 
 import { behindMark } from './brute-force.ts';
 import type { BruteLeaf, BruteDoc, BruteMatch, BruteSymbol, ByteRange } from './brute-force.ts';

@@ -1,6 +1,6 @@
-// Every text of up to 5 bytes over five bytes that matter (letters with and without another case, a newline,
-// k with its Kelvin sign out of reach, a bad byte) in one shard, and every literal of up to 3 code points
-// over the same alphabet: the engine finds what the slow search finds, in both case modes.
+// Every text of up to 5 bytes over five significant bytes (letters with and without another case, a newline, k
+// without its Kelvin sign, an invalid byte) in one shard, and every literal of up to 3 code points over the same
+// alphabet: the engine agrees with the slow search, in both case modes.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

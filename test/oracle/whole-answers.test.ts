@@ -1,7 +1,7 @@
-// Whole answers, over a million ranges of them: a corpus of many equal files, searched with large and small limits,
+// Whole answers with over a million ranges: a corpus of many equal files, searched with large and small limits,
 // literals, alternations and classes, both case modes, on one thread and several, blocking and streamed. Each range
-// shown must be one that JavaScript finds in that file, at its line and column; totals add up; a limited answer
-// shows nothing else than the unlimited one; asked again, the answer is the same.
+// must be one that JavaScript finds in that file, at its line and column; totals add up; a limited answer is part of
+// the unlimited one; a repeated search gives the same answer.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

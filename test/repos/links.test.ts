@@ -1,4 +1,4 @@
-// Pages of files at code hosts, by what the ref is.
+// Links to files at code hosts, depending on the kind of ref.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Ids of repos in little memory are those of a Set.
+// Compact sets of repo ids equal a Set.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

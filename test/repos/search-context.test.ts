@@ -1,4 +1,4 @@
-// Which repositories are in a search context: cases, and random contexts against what the contract says word by word.
+// Which repositories are in a search context: cases, and random contexts against the rules of the contract.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

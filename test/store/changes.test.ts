@@ -1,5 +1,5 @@
-// Word of changes: told by every operation that caches must know of, before it is done, and to other daemons
-// on the same PostgreSQL; what happens while they cannot hear.
+// Change notifications: every operation that affects caches reports it before it completes, also to other daemons on
+// the same PostgreSQL; and lost connections.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

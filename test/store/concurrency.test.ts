@@ -1,5 +1,5 @@
-// Rules that hold whatever happens at once: two stores on one place stand for two daemons, each with many
-// operations under way. Every test repeats its race, as one round may go well by chance.
+// Rules under concurrency: two stores on one location act as two daemons, each with many running operations. Every
+// test repeats its race, as one round may succeed by chance.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

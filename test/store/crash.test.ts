@@ -1,5 +1,4 @@
-// A daemon that is killed in the midst of its writing: what it had acknowledged is there, and no transaction
-// by half. On both engines.
+// A daemon killed while writing: everything acknowledged is there, and no partial transaction. On both engines.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
-// Dumps: the same rows whichever engine they come from and go to, one moment of the store while writes go
-// on, all or nothing when they are loaded.
+// Dumps: the same rows between any engines, a consistent snapshot during writes, loaded completely or not at all.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What can happen to the file of the embedded store while it is open: another process locks it, the disk is
-// full. Operations fail with NOT_READY, the event loop goes on, and all works again once the cause is gone.
+// Faults of the file of the embedded store while it is open: another process locks it, the disk is full. Operations
+// fail with NOT_READY, the event loop continues, and everything recovers.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

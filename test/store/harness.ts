@@ -1,5 +1,5 @@
-// Runs one suite on both engines of the store: the embedded one in a temporary folder, PostgreSQL on a
-// private server. A place is one database, which any number of stores open, as several daemons do.
+// Runs one suite on both engines of the store: the embedded one in a temporary folder, PostgreSQL on a private
+// server. A location is one database, opened by any number of stores, as by several daemons.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';

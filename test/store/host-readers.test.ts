@@ -1,4 +1,5 @@
-// Lists of who may read a repo by its host, on both engines: replaced as a whole, with word to whom it concerns.
+// Lists of the readers of a repo at its host, on both engines: replaced as a whole, with notifications for the
+// affected users.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

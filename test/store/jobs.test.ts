@@ -1,5 +1,5 @@
-// The queue of jobs in the store: requested, claimed and ended, of one daemon each; the last job of each repo, pages, and
-// their end.
+// The job queue in the store: requests, claims and ends, each job with one daemon; the last job of each repo, pages,
+// and removal.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

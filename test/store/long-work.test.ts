@@ -1,4 +1,4 @@
-// The event loop gets its turns while the embedded store, which answers synchronously, does long work.
+// The event loop runs while the embedded store, which answers synchronously, does long work.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What the store promises, as plain maps and arrays: the oracle of the property test. It imports nothing of
-// the store but the types of its operations, and has no time, no database and no concurrency.
+// The behaviour of the store, as plain maps and arrays: the oracle of the property test. It imports only the types of
+// the operations, and has no time, no database and no concurrency.
 
 import type { AuditRecord, NewAuditRecord } from '../../daemon/store/audit.ts';
 import type { ApiKey } from '../../daemon/store/api-keys.ts';

@@ -1,5 +1,5 @@
-// What users let clients of OAuth do, on both engines: who comes first when two daemons try at once, what goes with what, how
-// much stays of what anybody may make.
+// OAuth clients authorized by users, on both engines: concurrent use by two daemons, cascading removal, and limits on
+// records that anybody can create.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Opening the store: what is made, what is refused and in which words, on both engines.
+// Opening the store: what is created, what is refused and with which message, on both engines.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// A database address that sends accounts over a network in plain text is warned of, others are not.
+// A database address that sends accounts unencrypted over a network gives a warning, others do not.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What can happen to PostgreSQL while daemons work on it: it restarts, ends connections, falls silent, is
-// locked or read-only. Operations succeed or fail with NOT_READY, never by half, and work again without help.
+// Faults of PostgreSQL under load: it restarts, ends connections, falls silent, is locked or read-only. Operations
+// succeed or fail with NOT_READY, never partially, and recover by themselves.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Starts the child of this folder and reads what it says.
+// Starts the child of this folder and reads its output.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

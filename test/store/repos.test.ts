@@ -1,4 +1,4 @@
-// Repos in the store: ids that are never given twice, whatever is deleted and however many decide at once.
+// Repos in the store: ids are never assigned twice, whatever is deleted and however many daemons write.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

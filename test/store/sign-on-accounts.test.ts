@@ -1,4 +1,5 @@
-// Accounts of identity providers and their users, on both engines: one of each issuer, of one user, whatever comes at once.
+// Accounts of identity providers and their users, on both engines: one for each issuer, one user each, under
+// concurrency.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Counts of requests in the store: limits, what is said twice, rows of many users in one transaction, daemons beside each
-// other, old days, on both engines.
+// Request counts in the store: limits, repeated reports, rows of many users in one transaction, concurrent daemons,
+// old days, on both engines.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// scripts/lock.mjs: one process at a time builds; the lock of one that has ended holds up nobody.
+// scripts/lock.mjs: one process at a time builds; the lock of a dead process blocks nobody.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

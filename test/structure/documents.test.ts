@@ -1,5 +1,5 @@
-// What documents say about files and packages is so: links lead to files and headings, files named in
-// code font exist, every dependency has its reason.
+// Documents are right about files and packages: links lead to files and headings, files named in code font exist,
+// every dependency has its reason.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

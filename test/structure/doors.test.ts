@@ -1,4 +1,4 @@
-// One door for each outside thing: which places may name it, as data.
+// Each external thing is used only by a few files, listed here as data.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Dependencies are installed where they are missing or others than the lock file names, and never where they are there; all run
-// on the oldest Node.js that is promised. And the port that is looked at before.
+// Dependencies are installed when missing or different from the lock file, and only then; all run on the oldest
+// promised Node.js. And the check of the port.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

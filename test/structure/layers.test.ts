@@ -1,5 +1,5 @@
-// The layers: which room may import which, as data; and no file imports itself by a detour. asc compiles cycles without a word, so
-// only this test sees them.
+// The layers: which folder may import which, as data; and no import cycles. asc compiles cycles without a warning, so
+// only this test finds them.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// test/ mirrors the daemon: a folder of tests is a room, and each test in it uses a file of that room, itself or through
-// what it shares with other tests. What tests the core, several rooms or the whole lies in folders of its own.
+// test/ mirrors the daemon: each folder of tests has a folder of the daemon, and each test in it uses a file of that
+// folder, directly or through shared helpers. Tests of the core, of several folders or of the whole have their own
+// folders.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

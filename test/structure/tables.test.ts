@@ -1,4 +1,4 @@
-// Tables of documents hold what the code says: endpoints by file in daemon/api/README.md. The contract has a test of its own
+// Tables of documents match the code: endpoints by file in daemon/api/README.md. The contract has a separate test
 // (api/contract-document.test.ts).
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What a test leaves open fails its file and is named, after the whole report; a file that closes all ends as it should
-// (scripts/test-setup.mjs). Temporary folders stay as long as their process (sources/git/fixture.ts).
+// Anything a test leaves open fails its file and is named, after the whole report; a file that closes everything ends
+// normally (scripts/test-setup.mjs). Temporary folders last as long as their process (sources/git/fixture.ts).
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

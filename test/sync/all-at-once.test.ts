@@ -1,5 +1,5 @@
-// All that changes an index at the same time: branches move, jobs, merges, purges, symbols, rules, quarantine, restarts. Each
-// answer shows one commit per revision; in the end the index equals a fresh build, in valid files.
+// All changes of an index at the same time: moved branches, jobs, merges, purges, symbols, rules, quarantine,
+// restarts. Each answer shows one commit per revision; in the end the index equals a fresh build, in valid files.
 // TRAWL_FUZZ_RUNS: rounds in all; TRAWL_TEST_SEED.
 // tier: ci (long)
 

@@ -1,4 +1,4 @@
-// A job tells whether it built what changed or everything, and why everything; and of docs that no revision holds any more.
+// A job reports whether it built a delta or everything, and why; and docs without a revision.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

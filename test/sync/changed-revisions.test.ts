@@ -1,5 +1,5 @@
-// What a change of branches, tags, or of the selection does to an index: what is built again, what only gets other sets
-// of docs, and what searches see afterwards.
+// Changes of branches, tags, or of the selection: what is rebuilt, what only gets other sets of docs, and what
+// searches see afterwards.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

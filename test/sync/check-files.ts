@@ -1,4 +1,4 @@
-// Checks that the shard folder of an index holds what its catalog names and nothing else, and that all of it is sound.
+// Checks that the shard folder of an index has exactly the files of its catalog, and that all are valid.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';

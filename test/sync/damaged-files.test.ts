@@ -1,5 +1,5 @@
-// Files of the index that were damaged before a start: cut, emptied, replaced by a folder or a pipe. Valid ones are served,
-// only damaged ones are built again, and nothing is built again for ever.
+// Index files damaged before a start: truncated, emptied, replaced by a folder or a pipe. Valid ones are served, only
+// damaged ones are rebuilt, and not for ever.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

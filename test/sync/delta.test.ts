@@ -1,5 +1,5 @@
-// Repos whose branches move in every way, indexed change by change, against an index that is built anew each time:
-// answers, numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many changes.
+// Repos whose branches move in every way, indexed incrementally, against fresh builds: answers, numbers and
+// exclusions are the same. TRAWL_FUZZ_RUNS sets how many changes.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

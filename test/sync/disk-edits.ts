@@ -1,4 +1,4 @@
-// Random edits of files on disk, of a work tree or a plain folder, each told as a watch of folders would tell it.
+// Random edits of files on disk, of a work tree or a plain folder, each reported as a folder watch would.
 
 import {
   chmodSync,

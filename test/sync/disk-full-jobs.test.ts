@@ -1,5 +1,4 @@
-// Jobs that found no room: that is for nobody but the disk to mend, so no other job is tried against it, and all go on by
-// themselves once there is some.
+// Jobs without disk space: all jobs pause, as none could succeed, and resume by themselves once there is space.
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';

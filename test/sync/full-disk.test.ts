@@ -1,5 +1,5 @@
-// A disk that gets full at any point of what is written into the index: what was published stays, searches go on, no file
-// is left behind, and the same work is done once there is room again.
+// A disk that fills up at any point of writing into the index: the published state stays, searches continue, no file
+// is left behind, and the work is repeated once there is space.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Random histories of repositories whose branches are written by hand, and everything that an index of them shows.
+// Random histories of repositories with handwritten branches, and everything that an index of them returns.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
-// searched by the real service, its warnings kept.
+// searched by the real service, with its warnings recorded.
 
 import assert from 'node:assert/strict';
 import { SEES_ALL, type RepoAccess } from '../../daemon/repos/repo-access.ts';

@@ -1,5 +1,5 @@
-// The symbols of an index of real repositories: found behind the index, kept with their shards, out of service when
-// damaged, found again; what searches say meanwhile.
+// The symbols of an index of real repositories: computed after the index, stored with their shards, out of service
+// when damaged, recomputed; and what searches report meanwhile.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Jobs as a daemon has them, over a real store, with an indexer that does as it is told.
+// Jobs of a daemon over a real store, with a programmable indexer.
 
 import type { TestContext } from 'node:test';
 import type { JobRows, JobTimeSlice } from '../../daemon/store/jobs.ts';

@@ -1,5 +1,5 @@
-// Jobs over both stores, with an indexer that does as it is told: how many run at a time and in which order, one a repo,
-// attempts, what is kept of them and what not, what a start takes up again, and a store that cannot be written.
+// Jobs over both stores, with a programmable indexer: concurrency and order, one for each repo, attempts, what is
+// stored, what a start resumes, and a store that cannot be written.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// An index that is brought up to date and merged again and again, until somebody kills this process.
-// Arguments: data directory, repositories. Says `ready` once it works.
+// An index that is updated and merged repeatedly, until this process is killed. Arguments: data directory,
+// repositories. Prints `ready` once it works.
 
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { openIndexOf } from './index-of.ts';

@@ -1,6 +1,6 @@
-// Opens an index, and with it whatever form its files have, brings it up to date, and ends.
-// Arguments: data directory, at which change of a file or of the store it kills itself (0: never), repositories. Says `ready`
-// before, and `done COUNT` at the end, with the number of such changes.
+// Opens an index of any version, updates it, and ends. Arguments: data directory, the number of the file or store
+// change at which it kills itself (0: never), repositories. Prints `ready` before, and `done COUNT` at the end, with
+// the number of such changes.
 
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

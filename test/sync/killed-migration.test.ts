@@ -1,6 +1,6 @@
-// A process that upgrades an index of an earlier version is killed: at random moments, and between its writes. The next one
-// finds the repositories with their ids and rules, the accounts, and valid files, and shows what the index did before.
-// TRAWL_KILLS: how many of each; TRAWL_TEST_SEED.
+// A process that upgrades an index of an earlier version is killed: at random moments, and between its writes. The
+// next one finds the repositories with their ids and rules, the accounts, and valid files, and returns what the index
+// did before. TRAWL_KILLS: how many of each; TRAWL_TEST_SEED.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// A process that indexes and merges is killed at random moments while branches move: what the next one finds is a published
-// state, sound and without a file too many, and becomes what a build of the same commits shows.
-// TRAWL_KILLS: how many; TRAWL_TEST_SEED.
+// A process that indexes and merges is killed at random moments while branches move: the next one finds a valid
+// published state without extra files, and reaches the state of a fresh build. TRAWL_KILLS: how many;
+// TRAWL_TEST_SEED.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Addresses of this machine in connections of type git (API.md 19.4): which sources they mean, by globs of real folders, and
-// what is said of all that is not accepted.
+// Local addresses in connections of type git (API.md 19.4): the sources that they select, by globs of real folders,
+// and reports about rejected ones.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

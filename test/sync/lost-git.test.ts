@@ -1,5 +1,5 @@
-// What was a repository stays one: where its git is damaged, gone or still being copied, its index stays as it was, and
-// nothing of what git keeps or ignores is searched. A folder that becomes a repository is one from its next job on.
+// A repository stays one: when its git is damaged, missing or still being copied, its index stays, and no files of
+// git or ignored ones are searched. A folder that becomes a repository is one from its next job on.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

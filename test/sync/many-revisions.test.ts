@@ -1,5 +1,5 @@
-// Two hundred branches and tags of a repo, and a second repo beside it, against the slow way: for every doc the set of
-// revisions as git lists it, every condition by its words in API.md 9.3 and 9.6.
+// Two hundred branches and tags of a repo, and a second repo, against the slow way: for every doc the set of
+// revisions from git, every condition as in API.md 9.3 and 9.6.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

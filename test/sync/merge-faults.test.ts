@@ -1,4 +1,4 @@
-// What may happen while shards are merged: one of them is damaged, a repo is built again or goes, the index is closed.
+// Events during a merge: a damaged shard, a rebuilt or removed repo, a closed index.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// An index whose shards are merged all the time, of several repositories with random histories, against one that is built
-// anew and never merged: the same answers in the same order, counts and symbols; and what lies in the data directory.
+// An index that is constantly merged, of several repositories with random histories, against fresh builds without
+// merges: the same answers in the same order, counts and symbols; and the files of the data directory.
 // TRAWL_FUZZ_RUNS: changes in all; TRAWL_TEST_SEED.
 // tier: ci (long)
 

@@ -1,5 +1,5 @@
-// Revisions on demand: random histories against an index that is configured with what is asked for; limits, budget, who
-// may ask, how often is built, and what happens to what was built when the index changes.
+// Revisions on demand: random histories against an index configured with these revisions; limits, budget, access,
+// sharing of builds, and changes of the index.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Repositories that lack objects: partial clones, and one from which objects are removed. What is there is searched, what is
-// missing is named, and nothing else fails.
+// Repositories that lack objects: partial clones, and one with removed objects. Existing content is searched, missing
+// parts are named, and nothing else fails.
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -1,5 +1,4 @@
-// Jobs that were asked for before something changed: they find what is there when they begin, and keep what others change
-// while they run.
+// Jobs requested before a change: they use the state at their start, and keep concurrent changes.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// When repositories are looked at, and which of them are indexed again as their refs moved.
+// When repositories are polled, and which are indexed again after their refs moved.
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// What is reported of an index, and for how long: repos whose last job failed, warnings of jobs, shards out of service.
+// Reported problems of an index, and for how long: failed repos, warnings of jobs, shards out of service.
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/app/instance.ts';

@@ -1,5 +1,5 @@
-// Rules of repos that the store holds. What flags change of them is recorded in the same step. Where they cannot be read
-// nothing is shown by what they were, and they are read as soon as that can be done.
+// Rules of repos in the store. Changes by flags are audited in the same step. Unreadable rules hide their repos, and
+// are read again as soon as possible.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

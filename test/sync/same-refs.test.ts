@@ -1,5 +1,5 @@
-// A job of a repository whose refs and settings look as they did asks no git: it ends well although the objects are out of
-// reach. Whatever else may have changed has git asked, which says so.
+// A job of a repository with unchanged refs and settings does not call git: it succeeds although the objects are
+// missing. Any other change makes it call git, which reports that.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

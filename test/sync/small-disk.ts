@@ -1,4 +1,4 @@
-// A file system of its own that is small, and can be filled up to a few pages.
+// A small file system that can be filled up to a few pages.
 
 import assert from 'node:assert/strict';
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';

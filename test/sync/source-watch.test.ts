@@ -1,4 +1,4 @@
-// When the daemon tries a repo again whose job fails: the watches and the jobs together, as the daemon opens them.
+// Retries of a repo whose job fails: the watches and the jobs together, as in a daemon.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Files on disk of one repo: jobs that notices of the file system bring about, and those without any.
+// Files on disk of one repo: jobs caused by file system notices, and jobs without any.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

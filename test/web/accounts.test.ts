@@ -1,5 +1,5 @@
-// Settings of people and of the instance in a real browser: passwords, roles, who is let in, scoped tokens, themes, what a
-// browser keeps of those who use it in turn, and what agents take to connect.
+// Settings of users and of the instance in a real browser: passwords, roles, access, scoped tokens, themes, a browser
+// shared by several users, and the settings for agents.
 // tier: ci (browser)
 
 import assert from 'node:assert/strict';

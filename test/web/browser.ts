@@ -1,5 +1,5 @@
-// A real browser for tests of the pages: Debian's Chromium, driven from outside, without the windows around its pages where
-// that is installed. Whatever a page complains about is kept: errors, reports of the policy, requests to other hosts.
+// A real browser for tests of the pages: the Chromium of Debian, driven from outside, headless where that is
+// installed. Every complaint of a page is recorded: errors, policy reports, requests to other hosts.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

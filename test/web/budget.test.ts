@@ -1,5 +1,5 @@
-// What a browser loads before the search page can be used, and what each part that comes later weighs: compressed bytes, each
-// with a bound. What grows past its bound is loaded later, or the bound is raised with a reason.
+// What a browser loads before the search page can be used, and the size of each lazy part: compressed bytes, each
+// with a limit. A part above its limit is loaded later, or the limit is raised with a reason.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A door before a daemon: all that a browser asks goes through it, workers included, and every answer comes by it. Unlike what
-// the driver of the browser can do by itself it leaves the browser its cache, without which each page is read anew.
+// A proxy before a daemon: all requests of a browser pass it, those of workers too, and every answer. Unlike the
+// interception of the browser driver it keeps the cache of the browser, without which each page is loaded anew.
 
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -1,6 +1,6 @@
-// A hidden repository and those who may not see it: a guest, a member without a grant, the holder of a scoped token. On no page
-// stands its name, a file, a word or a count of it, and none of the answers that the pages fetched holds them; an address in it
-// is as one that never was. An owner goes the same way and sees it: the pages show what is there to see.
+// A hidden repository and callers who may not see it: a guest, a member without a grant, a scoped token. No page, and
+// no answer fetched by a page, contains its name, a file, a word or a count of it; an address in it looks like a
+// missing one. An owner takes the same steps and sees it, so the steps can fail.
 // tier: ci (browser)
 
 import assert from 'node:assert/strict';

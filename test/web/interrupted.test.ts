@@ -1,5 +1,5 @@
-// What happens to an open page: streams that are left, another session, a daemon that stops, is busy, or has lost a shard.
-// One browser serves all parts.
+// Interruptions of an open page: abandoned streams, another session, a daemon that stops, is busy, or has lost a
+// shard. One browser serves all parts.
 // tier: ci (browser)
 
 import './parts/page-lifetime.ts';

@@ -1,4 +1,4 @@
-// Colours of lines that are drawn without the rest of their file.
+// Colours of lines that are rendered without the rest of their file.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

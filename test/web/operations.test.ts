@@ -1,5 +1,5 @@
-// What owners see of repositories, connections and jobs, and every refusal, in a real browser.
-// One browser serves all parts.
+// What owners see of repositories, connections and jobs, and every refusal, in a real browser. One browser serves all
+// parts.
 // tier: ci (browser)
 
 import './parts/refusals.ts';

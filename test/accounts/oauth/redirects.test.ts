@@ -1,5 +1,5 @@
-// Addresses that codes may go to: what may be registered, what counts as registered, what people are shown, how an answer is
-// put behind one.
+// Redirect addresses of OAuth clients: which may be registered, which match, what people are shown, and how
+// parameters are appended.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

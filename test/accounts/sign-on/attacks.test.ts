@@ -1,4 +1,4 @@
-// What is tried against single sign-on, one test each, with an issuer that says anything; and the issuer's own troubles.
+// Attacks on single sign-on, one test each, with an issuer that can answer anything; and failures of the issuer.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

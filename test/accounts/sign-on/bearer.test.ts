@@ -1,4 +1,4 @@
-// Access tokens of an issuer as Bearer: who may come in with one, and the tokens that are none.
+// Access tokens of an issuer as Bearer: which are accepted, and which are refused.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// An issuer that can say anything, for what a real one never does: wrong claims, wrong signatures, slow or huge answers.
+// An issuer that can answer anything a real one never does: wrong claims, wrong signatures, slow or huge answers.
 
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

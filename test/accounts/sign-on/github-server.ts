@@ -1,5 +1,5 @@
-// GitHub's OAuth endpoints for tests, with the part of its API that tells who signed in: codes are good once and for one
-// verifier, tokens are of the account of the moment, and a refused code is an answer with status 200, as at GitHub.
+// The OAuth endpoints of GitHub for tests, and its API for the current user: a code is valid once and for one
+// verifier, tokens belong to the chosen account, and a refused code is a 200, as at GitHub.
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

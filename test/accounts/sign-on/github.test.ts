@@ -1,4 +1,4 @@
-// Sign-on by GitHub's OAuth: who is signed in or refused, and that the number of the account is what lists of readers match.
+// Sign-on with GitHub: who is signed in or refused, and that lists of readers match by account number.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The account that is linked at sign-on, where the issuer is the host of a connection: lists of readers hold by it.
+// Linked accounts where the issuer is the host of a connection: lists of readers apply to them.
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';

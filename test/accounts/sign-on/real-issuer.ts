@@ -1,5 +1,5 @@
-// A real OpenID Connect server for tests: oidc-provider on a loopback address, with accounts that tests choose. Whoever comes
-// to its sign-in page is signed in there as the account of the moment.
+// A real OpenID Connect server for tests: oidc-provider on a loopback address. Its sign-in page signs everybody in as
+// the account that the test has chosen.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Provider } from 'oidc-provider';

@@ -1,4 +1,5 @@
-// Single sign-on by a real OpenID Connect server: there and back, who is signed in, made and refused, and what is recorded.
+// Single sign-on with a real OpenID Connect server: the redirects, who is signed in, created or refused, and what is
+// audited.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

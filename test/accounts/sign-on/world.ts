@@ -1,4 +1,5 @@
-// A server with accounts and identity providers for tests, and a browser that follows where it is led, with cookies by host.
+// A server with accounts and identity providers for tests, and a browser that follows redirects, with cookies for
+// each host.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Sessions of tool clients: how many there may be, of whom, and for how long.
+// Sessions of tool clients: how many, whose, and for how long.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// The tool server over both adapters, without the official client: sessions and whose they are, versions, batches, what is
-// counted and admitted, progress, cancellation, and clients that leave.
+// The tool server over both adapters, without the official client: sessions and their owners, versions, batches,
+// counting and admission, progress, cancellation, and disconnecting clients.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// What attackers of OAuth try, each with what must come of it (RFC 9700, RFC 9449): codes injected and used again, mixed-up
-// servers, open redirects, loopback taken for what it is not, PKCE left out, tokens for another resource, refresh tokens used
-// again in a race, proofs used again and clocks that are off, consent that is framed or forged, registration without end.
+// Attacks on OAuth with the required result (RFC 9700, RFC 9449): injected and replayed codes, mixed-up servers, open
+// redirects, confusion on loopback, missing PKCE, tokens for another resource, refresh tokens replayed in a race,
+// replayed proofs and wrong clocks, framed or forged consent, endless registration.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

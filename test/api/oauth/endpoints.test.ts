@@ -1,5 +1,5 @@
-// OAuth over both adapters as API.md 16 has it: documents, registration, consent, tokens and their lives, resources,
-// revocation, the entitlement, what ends with a user, what the audit and the log say.
+// OAuth over both adapters as in API.md 16: documents, registration, consent, tokens and their lifetimes, resources,
+// revocation, the entitlement, removal of users, audit and log.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

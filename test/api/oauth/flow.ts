@@ -1,5 +1,5 @@
-// A client of OAuth for tests that says whatever a test wants: registration, the browser of a user who is signed in, tokens,
-// proofs. It checks nothing; clients that others wrote are in test/e2e/oauth-clients.test.ts.
+// An OAuth client for tests that sends anything: registration, the browser of a signed-in user, tokens, proofs. It
+// checks nothing; independent clients are in test/e2e/oauth-clients.test.ts.
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';

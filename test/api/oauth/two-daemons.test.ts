@@ -1,5 +1,5 @@
-// Two daemons on one PostgreSQL under one address: what one gives, the other knows, and what both are shown at once
-// counts once.
+// Two daemons on one PostgreSQL under one address: each accepts what the other issued, and a code used at both
+// succeeds once.
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Trees as JSON: the same as JSON.stringify makes of them, and as deep as folders are.
+// Trees as JSON: equal to JSON.stringify, at any depth.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Tests of long texts that are escaped while they are sent, against JSON.stringify of the whole.
+// Long texts that are escaped while they are sent, against JSON.stringify of the whole.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Variables, flags, settings, secrets: defaults, precedence, refusals, and what is left in the environment.
+// Variables, flags, settings, secrets: defaults, precedence, refusals, and unrelated variables.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Where a configuration file comes from: an address that is asked of a real server, and a file that comes late.
+// Where a configuration file comes from: an address on a real server, and a file that appears late.
 
 import assert from 'node:assert/strict';
 import {

@@ -1,5 +1,5 @@
-// The configuration file: comments and commas, every part of it, refusals with line, key and what is allowed, and what is
-// told when it was read again.
+// The configuration file: comments and commas, all its parts, refusals with line, key and allowed values, and the
+// report after a reload.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

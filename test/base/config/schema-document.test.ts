@@ -1,5 +1,5 @@
-// The JSON schema of the configuration file: it takes what the daemon takes, refuses what is refused for its shape, and says of
-// each key what it is for.
+// The JSON schema of the configuration file: it accepts what the daemon accepts, refuses wrong shapes, and describes
+// each key.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Configuration files that are refused, and what is said of them; where `isShape` a JSON schema can tell, too.
+// Invalid configuration files and their errors; with `isShape` a JSON schema can detect it, too.
 
 export interface WrongFile {
   readonly text: string;

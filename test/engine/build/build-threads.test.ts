@@ -1,5 +1,5 @@
-// The threads that builds share: one build has them all, a further one soon gets its first, and never are there more.
-// A thread that has built is as good as a new one.
+// The threads shared by builds: one build gets all, a further one soon gets its first, and their number is limited. A
+// reused thread builds like a new one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

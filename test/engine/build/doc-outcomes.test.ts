@@ -1,5 +1,5 @@
-// The columns of a shard that is built against objects and a map of contents by their ids: the same docs to read, the same
-// answers to the threads, the same docs of the shard.
+// The columns of a shard under construction against plain objects: the same docs to read, the same answers to the
+// threads, the same docs of the shard.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Tests of the filters and of the globs behind them.
+// The file filters and their globs.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

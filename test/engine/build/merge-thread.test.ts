@@ -1,5 +1,5 @@
-// Merges in their thread: one that is given up, at whatever moment, leaves no file behind and the process alive; many of them
-// leave no mapping behind, those that fail neither.
+// Merges in their thread: aborted at any moment they leave no file and a living process; many of them, failed ones
+// too, leave no mapping.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Categories of files, the order that they lead to, and the kinds that are shown.
+// Categories of files, their order, and the kinds that are shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// All threads of the pool are in a core call that lasts until its search is stopped: the searches of others are
-// answered meanwhile, on the second searchers of the threads, with what threads that are free would have found.
+// All threads of the pool are in a core call that lasts until its search is stopped: other searches are answered
+// meanwhile, on the second searchers of the threads, with the same results as on idle threads.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

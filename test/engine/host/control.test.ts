@@ -1,5 +1,5 @@
-// The shared words of a search, against a model: any order of claims, returns and ends by several threads gives out each
-// unit to one thread at a time, and in the end each once.
+// The shared words of a search, against a model: in any order of claims, returns and ends each unit is claimed by one
+// thread at a time, and finished once.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Memory goes back to the system after large answers, and only after those: of the C heap, and what is to be collected.
+// Memory returns to the system after large answers, and only then: the C heap and garbage.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
-// What holds between the numbers of every answer, whatever was asked (API.md 7.3): asserted by each helper that
-// searches, blocking or as a stream, in this process or through a daemon. S11, S13, S14 and S15 compare with more than
-// one answer; they are in test/oracle and test/core/lookups.test.ts.
+// Relations between the numbers of every answer (API.md 7.3): asserted by each helper that searches, blocking or as a
+// stream, in this process or through a daemon. S11, S13, S14 and S15 compare several answers; they are in test/oracle
+// and test/core/lookups.test.ts.
 
 import assert from 'node:assert/strict';
 

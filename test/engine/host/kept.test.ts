@@ -1,5 +1,5 @@
-// Ranges that a unit keeps: docs rendered by them are byte for byte those that are evaluated again, what reading
-// them counts is the same, and ranges that cannot be those of the doc are not used.
+// Cached ranges of a unit: docs rendered with them equal those evaluated again, byte for byte, with the same counts,
+// and ranges outside of the doc are ignored.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

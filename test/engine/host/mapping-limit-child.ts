@@ -1,4 +1,4 @@
-// Uses up the mappings that the system allows a process, then tries to place a file, and prints what came of it.
+// Uses up the mappings allowed for a process, then tries to map a file, and prints the result.
 
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

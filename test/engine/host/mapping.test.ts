@@ -1,6 +1,5 @@
-// Shard files in memory: mapped pages belong to the file and stay clean, reading in gives the same answers,
-// so do several spaces; memories keep their size, ranges are used again, and a shard is closed only when
-// no search needs it any more.
+// Shard files in memory: mapped pages belong to the file and stay clean, read ones and several spaces give the same
+// answers; memories keep their size, ranges are reused, and a shard is closed only when no search needs it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

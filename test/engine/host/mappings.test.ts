@@ -1,6 +1,6 @@
-// How many mappings shards take: one a file and no gap between files; shares of what the system allows; shards beyond
-// the share of a search thread are mapped in turns and found all the same, beyond that of the main thread refused; and
-// a mapping that fails is an error, never a copy in private memory.
+// Mappings of shards: one for each file without gaps; shares of the system limit; shards beyond the share of a search
+// thread are mapped in turn and still found, beyond that of the main thread refused; a failed mapping is an error,
+// never a private copy.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Searches on the threads of the pool: they give what one thread gives, the same with any number of threads
-// and any race, also when a thread dies or a shard makes the core trap; they end on abort and deadline.
+// Searches on the threads of the pool: the same result as one thread, for any number of threads and any race, also
+// when a thread dies or a shard traps; they end on abort and deadline.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

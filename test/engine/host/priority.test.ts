@@ -1,5 +1,5 @@
-// Search threads are behind the thread that owns the sockets, and what runs in the background is behind them; threads
-// that nobody lowered stay as they are.
+// Search threads have a lower priority than the thread of the sockets, and background work a lower one still; other
+// threads stay unchanged.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

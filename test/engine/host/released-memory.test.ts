@@ -1,5 +1,5 @@
-// What an instance of the core has taken goes back to the system when it is dropped, not when the collector finds it: V8
-// counts nothing of a shared memory, so it may not look for long.
+// Memory of a core instance returns to the system when it is released, not when garbage is collected: V8 does not
+// count shared memory, so it may not collect for long.
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

@@ -1,5 +1,4 @@
-// A searcher that nobody has used for a while gives the memory of its requests back; what is under way then, and what is
-// searched next, finds the same.
+// An idle searcher releases the memory of its requests; running and later searches are not affected.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// For tests of damaged files: the sums of a changed shard are made anew, so that what reads it meets what no check has caught;
-// and all that searches of a file give.
+// For tests of damaged files: recomputes the checksums of a changed shard, so that readers meet undetected damage;
+// and all that searches of a file return.
 
 import {
   HEADER_CHECKSUM_OFFSET,

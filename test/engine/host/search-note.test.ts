@@ -1,5 +1,5 @@
-// The file of notes: every byte of it has its place on the disk before it is mapped, and where there is no room there is
-// no file, and searches go on.
+// The file of notes: all its bytes are allocated on disk before it is mapped; without disk space there is no file,
+// and searches continue.
 
 import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Search threads are told which shards have come and gone, not of all there are.
+// Search threads hear of added and removed shards, not of all.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Damaged files of symbols: each byte of header and tables is changed in turn, also behind a checksum that fits.
-// Opening must refuse the file, or the full check must report it, or every answer stays the same; a search on it never
-// traps. The builder leaves out what cannot be a symbol.
+// Damaged symbol files: each byte of header and tables is changed in turn, also with a fitting checksum. Opening
+// refuses the file, or the full check reports it, or every answer stays the same; a search never traps. The builder
+// excludes invalid symbols.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// The plan of an expression as the core reads it: where its head says what, and that nothing of it is trusted: each
-// word of a plan in turn is another one, and the core refuses the plan or answers, and never traps.
+// The encoded plan of an expression: the layout of its head, and that it is not trusted: each word of a plan is
+// changed in turn, and the core refuses the plan or answers, and never traps.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// What the query tests say about a query in one line.
+// A query on one line, for the query tests.
 
 import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';

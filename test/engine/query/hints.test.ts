@@ -1,5 +1,5 @@
-// Hints: what a query may have meant that reads like another tool's syntax, in blocking answers and streams; what may as
-// well be meant as it stands, and revisions that are not indexed, only where nothing is found.
+// Hints for queries in the syntax of other tools, in blocking answers and streams; for doubtful queries, and
+// revisions that are not indexed, only without results.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// What becomes of queries: the canonical text of their plans.
+// The canonical text of the plans of queries.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

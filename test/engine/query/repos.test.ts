@@ -1,4 +1,4 @@
-// Filters over what the catalog knows of repos (API.md 9.3), alone, together with `rev:`, and their errors.
+// Filters over repo data of the catalog (API.md 9.3), alone, together with `rev:`, and their errors.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// The token rules of the query language (API.md 9.2), each with cases of its own beside the worked
-// examples: tables of query and canonical form.
+// The token rules of the query language (API.md 9.2), with cases beside the worked examples: tables of query and
+// canonical form.
 
 import test from 'node:test';
 import assert from 'node:assert/strict';

@@ -1,5 +1,4 @@
-// What is known of expressions without a text: needles and condition (in their canonical text), and what is
-// refused for its size.
+// Analysis of expressions without a text: needles and condition (in their canonical text), and refusals for size.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

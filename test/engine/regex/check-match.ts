@@ -1,4 +1,4 @@
-// What a compiled expression promises of each of its matches.
+// Checks a match against what its compiled expression promises.
 
 import assert from 'node:assert/strict';
 import { NEEDLES_INNER, NEEDLES_PREFIX } from '../../../core/shared/program.ts';

@@ -1,4 +1,4 @@
-// Where expressions mean the same in JavaScript, and what they find there.
+// Where expressions mean the same in JavaScript, and their matches there.
 
 import type { SimpleTree } from '../../../daemon/engine/regex/simple-tree.ts';
 import { isNullable } from '../../../daemon/engine/regex/traits.ts';

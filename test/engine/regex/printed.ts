@@ -1,4 +1,4 @@
-// Canonical texts of automata, and of what is known of an expression.
+// Canonical texts of automata, and of the analysis of an expression.
 
 import type { Automaton, State } from '../../../daemon/engine/regex/automaton.ts';
 import { printMatchStart } from '../../../daemon/engine/regex/match-start.ts';

@@ -1,5 +1,5 @@
-// All expressions of a size: atoms, repeats, sequences and choices over an alphabet of three characters; and
-// all texts over it.
+// All expressions of a size: leaves, repeats, sequences and choices over an alphabet of three characters; and all
+// texts over it.
 
 import type { CodePointRange, RegexTree } from '../../../daemon/engine/regex/tree.ts';
 

@@ -1,5 +1,5 @@
-// The slow twin of the core: runs the bytes of a program as core/shared/program.ts describes them, with no
-// cleverness, and checks every index on the way.
+// The slow twin of the core: runs the bytes of a program as core/shared/program.ts describes them, in the simplest
+// way, and checks every index.
 
 import assert from 'node:assert/strict';
 import * as layout from '../../../core/shared/program.ts';

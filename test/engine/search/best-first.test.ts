@@ -1,5 +1,5 @@
-// A search that stops at its limit has seen the docs that may score best: those in which words may stand together, and
-// those with a word in their names, wherever they stand in the order of paths.
+// A search that stops at its limit has searched the docs with the best scores: those in which words can be adjacent,
+// and those with a word in their names, whatever their paths.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

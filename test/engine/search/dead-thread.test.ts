@@ -1,5 +1,5 @@
-// What a dead thread takes with it is run again: here a pool that does its work and then loses all of it, so
-// that also the units behind which the limit stopped the search are missing.
+// Work lost with a dead thread is repeated: this pool does its work and then loses all of it, so that the units
+// behind the limit are missing as well.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// Explanations of real searches: their numbers are those of the search, the shares of the shards add up to them,
-// each class of shard comes with its reason, the plan shows what each condition leaves, and expressions their engine.
+// Explanations of real searches: their numbers equal those of the search, the shards add up to them, each class of
+// shard has its reason, the plan shows what each condition leaves, and expressions name their engine.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The order of files in answers is that which was agreed on.
+// The order of files in answers equals the golden file.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

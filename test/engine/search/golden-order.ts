@@ -1,5 +1,5 @@
-// The order of files in answers about a small tree, as text: what changes the order of answers is seen in review.
-// `test/engine/search/order.golden.txt` is the order that was agreed on; `npm run golden` writes it anew.
+// The order of files in answers over a small tree, as text, so that changes of it are visible in review.
+// `test/engine/search/order.golden.txt` is the accepted order; `npm run golden` rewrites it.
 
 import type { Extractor } from '../../../daemon/engine/symbols/extractor.ts';
 import { docTier } from '../../../daemon/engine/build/rank.ts';

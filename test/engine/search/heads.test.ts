@@ -1,5 +1,5 @@
-// A search that stops at its limit has looked at the docs that define what it names, in every shard, before others; a
-// limited stream sends the same files each time, the best of them first.
+// A search that stops at its limit has searched the docs that define its names, in every shard, before others; a
+// limited stream sends the same files each time, the best first.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Queries of very many atoms: they are answered, or refused with the limit that they exceed.
+// Queries with very many leaves: they are answered, or refused with the limit.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

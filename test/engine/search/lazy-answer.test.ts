@@ -1,5 +1,5 @@
-// An answer that is put together while it is sent against the same answer in one piece, asked for in order, in
-// any order, and again.
+// An answer assembled while it is sent, against the same answer in one buffer, read in order, in any order, and
+// repeatedly.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// The order of what was found, made in steps: it is the same as that of one sort, no step is about many docs, and what
-// comes while a stream's backlog is being put in order is neither lost nor shown twice.
+// The order of results, sorted in steps: it equals that of one sort, no step handles many docs, and docs added while
+// the backlog of a stream is sorted are neither lost nor sent twice.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// A search that is answered as a whole tells those who listen how far it is, wherever it runs; its answer is the same.
+// A blocking search reports its progress to listeners, on any thread; its answer is the same.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

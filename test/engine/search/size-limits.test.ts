@@ -1,5 +1,5 @@
-// Answers of limited size: file results end before the JSON would be longer than `maxBytes`, lines in chunks are cut around
-// their ranges to `maxLineBytes`, and each answer says what it lacks; answered as a whole or as a stream.
+// Answers of limited size: file results end before the JSON exceeds `maxBytes`, lines in chunks are cut around their
+// ranges to `maxLineBytes`, and each answer says what is missing; blocking and streamed.
 
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';

@@ -1,5 +1,4 @@
-// The list of what is known by name only goes on without a shard whose file is not what it was: what was cut off must not
-// be touched.
+// The list of files known by name only omits a shard whose file was truncated: missing bytes are not touched.
 
 import assert from 'node:assert/strict';
 import { truncateSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What searches see: a search under way keeps the snapshot that it began with, and its shards stay open to the end.
+// Snapshots: a running search keeps its snapshot, and its shards stay open to the end.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

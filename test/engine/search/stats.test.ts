@@ -1,5 +1,5 @@
-// Every number of `stats` (API.md 7.2) on docs of which it can be worked out by hand: what is found, what is read, what
-// is left out by a limit, a broken shard or one out of service, and what docs with the same content share.
+// Every number of `stats` (API.md 7.2) on docs where it can be computed by hand: matches, reads, work skipped by a
+// limit, broken and out-of-service shards, and docs with the same content.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Units that take long, since an expression of many states is simulated: they end with the search, what the main
-// thread has no time for is left to the pool, and neither changes an answer that is said to be complete.
+// Long units, with a simulated expression of many states: they end with the search, those too long for the main
+// thread go to the pool, and complete answers stay the same.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

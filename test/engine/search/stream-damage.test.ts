@@ -1,5 +1,5 @@
-// A stream that meets damage while it shows what it has found goes on without that shard, as a search that is answered
-// as a whole does: what is damaged is named once, what is sound is sent, and the end says what is missing.
+// A stream that meets damage while rendering continues without that shard, like a blocking search: damage is reported
+// once, valid results are sent, and the end says what is missing.
 
 import assert from 'node:assert/strict';
 import { closeSync, linkSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// A stream that has results to send all the time leaves the event loop its turns, so that closed connections are
-// noticed and short searches answered, and takes turns with other streams.
+// A stream with constant results lets the event loop run, so that disconnects are noticed and short searches
+// answered, and alternates with other streams.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,5 +1,5 @@
-// What a caller does not see does not exist: the answer to a search with a sight is, number by number, that of an
-// index which holds the repos of the sight alone. Random repos, sights and queries; streams as well.
+// Hidden repos do not exist for a caller: an answer equals, number by number, that of an index with only the visible
+// repos. Random repos, accesses and queries; streams as well.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

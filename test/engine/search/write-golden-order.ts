@@ -1,4 +1,4 @@
-// Writes the order of answers about a small tree. Run by `npm run golden`.
+// Writes the golden order of answers over a small tree. Run by `npm run golden`.
 
 import { writeFileSync } from 'node:fs';
 import { ORDER_FILE, orderListing } from './golden-order.ts';

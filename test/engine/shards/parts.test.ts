@@ -1,4 +1,4 @@
-// The parts of a shard against a slow twin that looks at each doc.
+// The parts of a shard against a slow twin that checks each doc.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

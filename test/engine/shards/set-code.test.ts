@@ -1,4 +1,4 @@
-// Coded sets of docs against sets of numbers: what was put in comes out, whatever form was chosen; damaged codes are told.
+// Encoded sets of docs against sets of numbers: any encoding round-trips; damaged ones are detected.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

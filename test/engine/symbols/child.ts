@@ -1,4 +1,4 @@
-// A process, or a thread, that finds symbols until it is ended; for faults.test.ts.
+// A process, or a thread, that extracts symbols until it is ended; for faults.test.ts.
 
 import { argv } from 'node:process';
 import type { EngineName } from '../../../daemon/engine/symbols/extractor.ts';

@@ -1,4 +1,4 @@
-// What is found in a sample of each language, by each engine.
+// The symbols of a sample of each language, by each engine.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Engines that hang, die, talk nonsense or eat memory: the content that did it fails with the reason, the next
-// one has its symbols, and nothing is left running.
+// Engines that hang, die, print garbage or use too much memory: the content that caused it fails with the reason, the
+// next one has its symbols, and nothing keeps running.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

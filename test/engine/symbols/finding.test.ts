@@ -1,4 +1,4 @@
-// Where ctags is looked for, and what is taken for one.
+// Where ctags is searched, and which programs are accepted.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Extractors for tests, and what they find as text.
+// Symbol extractors for tests, and their results as text.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Contents made to harm the engines: each costs itself its symbols and nothing else.
+// Hostile contents: each loses only its own symbols.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

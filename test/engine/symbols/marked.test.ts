@@ -1,5 +1,5 @@
-// Files whose definitions are marked at the ends of their lines, in forms that parsers often miss: what the best engines
-// find is compared with the marks.
+// Files whose definitions are marked at the ends of their lines, in forms that parsers often miss: the results of the
+// best engines are compared with the marks.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

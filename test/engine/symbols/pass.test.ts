@@ -1,4 +1,4 @@
-// The symbol pass: what reaches the sink, in which order, what is counted, what is left when it ends early.
+// The symbol pass: its output, order and counts, and early ends.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

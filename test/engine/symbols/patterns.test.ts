@@ -1,5 +1,5 @@
-// The engine over patterns: generated files whose symbols are known, what is hidden beside a slow twin, places in bytes,
-// and contents made to make it slow.
+// The pattern engine: generated files with known symbols, hidden text against a slow twin, byte positions, and
+// contents made to be slow.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Finds processes by their parents, as Linux tells them.
+// Finds processes by their parents, from Linux.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

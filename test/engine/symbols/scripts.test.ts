@@ -1,4 +1,4 @@
-// Scripts in components of Vue and Svelte: which language they are in, and that each symbol stays at its place.
+// Scripts in components of Vue and Svelte: their language, and that each symbol keeps its position.
 
 import assert from 'node:assert/strict';
 import { cpuUsage } from 'node:process';

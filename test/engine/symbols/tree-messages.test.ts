@@ -1,4 +1,4 @@
-// Messages over a pipe: whole again however the pipe cuts them.
+// Messages over a pipe: complete in any chunks.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// What lets git in: where it must be seen by nobody, where it goes, and what is said where it is refused.
+// Git credentials: they are visible to nobody, go only to their host, and refusals are explained.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What goes wrong while a mirror is fetched: hosts that are down, slow or cut their answers, full disks, damaged files, and
-// `kill -9` at any moment (TRAWL_KILLS: how many). The mirror of before stays, or a whole one takes its place.
+// Failures while a mirror is fetched: hosts that are down, slow or cut their answers, full disks, damaged files, and
+// `kill -9` at any moment (TRAWL_KILLS: how many). The old mirror stays, or a complete one replaces it.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

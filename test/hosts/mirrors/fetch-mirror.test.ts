@@ -1,5 +1,5 @@
-// Mirrors of real repositories over real git servers: all branches and tags and nothing else, HEAD as the host says, whatever
-// has happened to the repository meanwhile.
+// Mirrors of real repositories over real git servers: all branches and tags and nothing else, HEAD as on the host,
+// after any change of the repository.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Mirrors in temporary places, and what they are compared with.
+// Mirrors in temporary folders, and what they are compared with.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';

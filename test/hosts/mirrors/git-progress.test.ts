@@ -1,4 +1,4 @@
-// What git writes while it fetches, taken apart: numbers on one side, messages on the other, however the text is cut.
+// The output of git during a fetch, parsed: numbers and messages are separated, for any chunks.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

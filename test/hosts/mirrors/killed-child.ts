@@ -1,5 +1,5 @@
-// Fetches a mirror again and again, until somebody kills this process. Arguments: folder, address; `once`: one
-// fetch alone. Says `fetched` after each.
+// Fetches a mirror repeatedly until this process is killed. Arguments: folder, address; `once`: one fetch only.
+// Prints `fetched` after each.
 
 import { closeTransports } from '../../../daemon/hosts/mirrors/list-remote.ts';
 import { fetchInto } from './fetched.ts';

@@ -1,4 +1,4 @@
-// Upkeep of mirrors: few packs, a commit graph, everything that was there still there; nothing where nothing has to be done.
+// Maintenance of mirrors: few packs, a commit graph, nothing lost; no work where none is needed.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Answers of hosts that are damaged or hostile: an error that says so, or the refs that they name; never a part of them.
+// Damaged and hostile answers of hosts: an error, or all the refs that they name; never some of them.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// Mirrors over ssh, from a real sshd on loopback: keys of files and agents, hosts that are known, not known, or not the same
-// any more. Needs sshd (Debian: openssh-server, openssh-client).
+// Mirrors over ssh, from a real sshd on loopback: keys of files and agents, known, unknown and changed hosts. Needs
+// sshd (Debian: openssh-server, openssh-client).
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What rules leave out (API.md 19.4): of plain folders, with ripgrep as the oracle, of work trees and of commits, each
-// revision by its own rules; and how it is counted.
+// Files excluded by rules (API.md 19.4): of plain folders, with ripgrep as the oracle, of work trees and of commits,
+// each revision by its own rules; and how they are counted.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

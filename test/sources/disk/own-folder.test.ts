@@ -1,5 +1,5 @@
-// The data directory is no source, whatever its name and wherever it is: nothing of it is listed or read, in a work tree
-// where it is tracked, in a plain folder, under a further name, or as a source of its own.
+// The data directory is never a source, whatever its name and location: nothing of it is listed or read, in a work
+// tree that tracks it, in a plain folder, under another name, or as a separate source.
 
 import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';

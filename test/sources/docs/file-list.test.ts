@@ -1,4 +1,4 @@
-// FileList against the plain list of the objects that were added to it: the same files, in any order of access.
+// FileList against a plain list of the added objects: the same files, in any order of access.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,5 @@
-// One suite for the three sources: what they list, what they read, when their fingerprints change.
-// Git itself is the oracle for ignore rules.
+// One suite for the three sources: what they list and read, and when their fingerprints change. Git itself is the
+// oracle for ignore rules.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,4 @@
-// Tests that readers work in worker threads, from nothing but posted values. The file is its own
-// worker.
+// Readers work in worker threads, from posted values only. The file is its own worker.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

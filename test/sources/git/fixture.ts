@@ -1,4 +1,4 @@
-// Real git repositories and folders in temporary places.
+// Real git repositories and folders in temporary locations.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

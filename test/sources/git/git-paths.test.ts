@@ -1,5 +1,5 @@
-// A source whose git leads to the repository of somebody else, by each way there is, is refused before anything is
-// read, by what indexes and by what answers; what says itself that it belongs together, or is allowed, is not.
+// A source whose git leads to another repository, by any means, is refused before anything is read, for indexing and
+// for requests; repositories that confirm each other, and allowed ones, are not.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

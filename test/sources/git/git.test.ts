@@ -1,4 +1,4 @@
-// Tests that git is run with a clean environment, hostile settings off, limits kept and secrets masked.
+// Git runs with a clean environment, without hostile settings, within limits and with masked secrets.
 
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Tests of the form of refs and paths (API.md 11.0).
+// The syntax of refs and paths (API.md 11.0).
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// The hash of a repository as git reads it of the configuration.
+// The hash algorithm of a repository, as git reads it from the configuration.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Tests of the long-lived git processes: lent, shared, bounded, replaced, closed.
+// The pool of long-lived git processes: lending, sharing, limits, replacement, closing.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Tests of reading single objects: what is kept, what is refused, and repositories that change or break under way.
+// Reading single objects: caching, refusals, and repositories that change or break meanwhile.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-// Tests listings of trees and work trees with names that are hard to parse, and bulk reading of blobs.
+// Listings of trees and work trees with names that are hard to parse, and bulk reading of blobs.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Starts git processes that wait for questions, one after the other, and waits to be killed. Argument: a repository.
+// Starts git processes that wait for requests, one after the other, and waits to be killed. Argument: a repository.
 
 import { BlobReader } from '../../../daemon/sources/git/blob-reader.ts';
 

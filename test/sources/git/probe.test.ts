@@ -1,4 +1,4 @@
-// Tests what a path is taken for, and how repos get their names.
+// The kind of source at a path, and the names of repos.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';

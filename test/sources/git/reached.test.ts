@@ -1,4 +1,4 @@
-// Of a repository only what its refs reach is served, whatever else it holds; refs that move and go are heeded.
+// Only what the refs of a repository reach is served, whatever else it contains; moved and removed refs are noticed.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

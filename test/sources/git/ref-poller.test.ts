@@ -1,4 +1,4 @@
-// Refs are looked at beside everything else, and a repository that does not answer holds up no other one.
+// Refs are polled in the background, and an unresponsive repository blocks no other.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

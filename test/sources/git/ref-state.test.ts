@@ -1,4 +1,4 @@
-// Whether refs may have changed, told by the files that hold them.
+// Whether refs may have changed, from the files that store them.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Tests of finding the commit that a ref names, against `git rev-parse`.
+// Resolving a ref to its commit, against `git rev-parse`.
 
 import assert from 'node:assert/strict';
 import { chmodSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// In place of the thread that looks at refs: waits at some paths until a file is there, or its folder is gone.
+// Replaces the thread that polls refs: waits at some paths until a file exists, or its folder is removed.
 
 import { spawnSync } from 'node:child_process';
 import { parentPort } from 'node:worker_threads';

@@ -1,5 +1,5 @@
-// A git that stands before the real one in PATH: it notes each blame by the id of its process, and holds it as long as
-// the brake is on.
+// A git placed before the real one in PATH: it records the process id of each blame, and pauses it while the brake is
+// on.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// History as the daemon reads it equals what git itself says, on a history with everything in it that histories hold:
-// renames, merges of two and more, a submodule, links, modes, binary files, missing line ends, CRLF, names and messages
-// in other encodings, who is who, empty commits, a second root, equal times.
+// History read by the daemon equals the output of git, on a history with every special case: renames, merges of two
+// and more, a submodule, links, modes, binary files, missing line ends, CRLF, names and messages in other encodings,
+// a mailmap, empty commits, a second root, equal times.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

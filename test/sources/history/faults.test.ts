@@ -1,5 +1,5 @@
-// What goes wrong around git: hostile settings of a repository, damage, time limits, clients that leave, many who ask
-// the same. A git of the test's own, first in PATH, notes what is asked of it, and hangs when it is told to.
+// Failures around git: hostile settings of a repository, damage, time limits, disconnecting clients, many equal
+// requests. A git of the test, first in PATH, records its calls, and hangs on request.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

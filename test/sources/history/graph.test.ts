@@ -1,5 +1,5 @@
-// The commit graphs of ours: they make nothing wrong, whatever state they are in, they grow with the history, and the
-// repositories that they are of are never written to.
+// Our commit graphs: they never give wrong results, in any state, they grow with the history, and their repositories
+// are never written to.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// What git itself says of history, in the form of the API: read from other commands or forms of output than the
-// daemon reads, so that the two can be compared.
+// History from git itself, in the form of the API: read from other commands or output formats than the daemon reads,
+// for comparison.
 
 import { gitBytes } from './repos.ts';
 

@@ -1,5 +1,4 @@
-// The parts of reading history that are plain functions: names in quotes, patches, dates that people write, bounds of
-// expressions.
+// Plain functions for reading history: quoted names, patches, dates in user formats, limits of expressions.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

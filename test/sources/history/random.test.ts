@@ -1,5 +1,5 @@
-// Random small histories: branches that split and meet, files that change, move, go and come back, equal times. What
-// the daemon reads equals what git itself says, without and with a graph, and after each new part of the history.
+// Random small histories: branches that split and merge, files that change, move, disappear and return, equal times.
+// The history of the daemon equals that of git, without and with a graph, and after each new part.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

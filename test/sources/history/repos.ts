@@ -1,5 +1,5 @@
-// Repositories made for tests of history, commit by commit, in the language of `git fast-import`: it takes any name,
-// message, encoding, time and parents, and is quick. Files are given as bytes or text.
+// Repositories for tests of history, commit by commit, written for `git fast-import`: it takes any name, message,
+// encoding, time and parents, and is fast. Files are bytes or text.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

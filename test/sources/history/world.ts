@@ -1,4 +1,4 @@
-// A reader of history over repositories made for a test, and its answers as values.
+// A history reader over repositories made for a test, and its answers as values.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';

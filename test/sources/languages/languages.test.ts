@@ -1,4 +1,4 @@
-// Tests of language detection, of names given by people, and of our tables against the linguist data set.
+// Language detection, language names given by users, and our tables against the linguist data set.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

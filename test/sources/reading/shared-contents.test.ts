@@ -1,4 +1,4 @@
-// Contents that several readers share: loaded once, counted once, for somebody who still reads.
+// Contents shared by several readers: loaded once, and counted once, for an active reader.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Tests of reading one file for people: refs, paths, links, what must stay hidden, languages.
+// Reading one file for users: refs, paths, links, hidden files, languages.
 
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Tests of listing what a repository holds: from git against `git ls-tree`, from disk against `git ls-files`, with
-// hard names, links, submodules, and repositories of all kinds.
+// Listing the files of a repository: from git against `git ls-tree`, from disk against `git ls-files`, with difficult
+// names, links, submodules, and repositories of all kinds.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// An index of what connections to local hosts list, as a daemon has it, with pauses that a test can wait for.
+// An index of connections to local hosts, as in a daemon, with pauses that a test can wait for.
 
 import type { RepoAccess } from '../../../daemon/repos/repo-access.ts';
 import { indexerOf } from '../../../daemon/app/instance.ts';

@@ -1,5 +1,5 @@
-// Connections of a daemon to hosts of this machine, with real git and the real index: what a listing means for repos, for who
-// sees them and for their clones; and what a listing that says less than the host has never means.
+// Connections to hosts on this machine, with real git and the real index: the effect of a listing on repos, their
+// visibility and their clones; an incomplete listing removes nothing.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// When things are due, by a clock that a test sets: neither a jump ahead nor one back makes anything due early, or hold it up
-// for longer than its interval.
+// Due times, with a clock set by the test: no jump of the clock makes anything due early, or delays it longer than
+// its interval.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,6 @@
-// Which repo is which, over random lives of hosts: repositories come, are renamed, deleted and return, connections move, and
-// listings have gaps. Each connection has two targets, the owners of the paths. A simple model says what must hold.
+// The identity of repos over random histories of hosts: repositories are added, renamed, deleted and restored,
+// connections move, and listings are incomplete. Each connection has two targets, the owners of the paths. A simple
+// model says what is right.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

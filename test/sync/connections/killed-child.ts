@@ -1,5 +1,5 @@
-// A daemon's connection that is listed, fetched, indexed and cleaned up again and again, until somebody kills this process.
-// Arguments: data directory, file with what the host has. Says `ready` once it works.
+// A daemon's connection that is listed, fetched, indexed and cleaned up repeatedly, until this process is killed.
+// Arguments: data directory, file with the content of the host. Prints `ready` once it works.
 
 import { openConnected } from './connected-index.ts';
 import { localHost, reposOfFile, settingsOf } from './local-host.ts';

@@ -1,5 +1,5 @@
-// A code host of this machine: it serves real git repositories, and lists what a test says it has, page by page. What goes
-// wrong with it goes wrong as the test says.
+// A code host on this machine: it serves real git repositories, and lists what a test defines, page by page, with the
+// failures that the test wants.
 
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// Connections to folders of this machine (`file://`), with real git and the real index: sources are read in place, under the
-// rules of their connection; what goes is removed after the grace period, and a missing disk removes nothing.
+// Connections to folders of this machine (`file://`), with real git and the real index: sources are read in place,
+// under the rules of their connection; missing ones are removed after the grace period, and a missing disk removes
+// nothing.
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';

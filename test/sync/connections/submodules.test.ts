@@ -1,5 +1,5 @@
-// Submodules of what connections list, with real git over HTTP: each is a repo of its own below its outer one, at the pinned
-// commit, for those alone who see both; what `.gitmodules` says leads nowhere but to repositories that a connection has.
+// Submodules of listed repositories, with real git over HTTP: each is a separate repo below its outer one, at the
+// pinned commit, visible to readers of both; `.gitmodules` leads only to repositories of a connection.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
-// A host of the tests that tells verified addresses: its API is a server on loopback that answers page by page, its client a
-// few lines over it. What it says, and how it fails, is changed while it runs.
+// A test host with verified addresses: its API is a server on loopback that answers page by page, with a client of a
+// few lines. Its data and failures can be changed while it runs.
 
 import type { TestContext } from 'node:test';
 import { HostError } from '../../../daemon/hosts/host.ts';

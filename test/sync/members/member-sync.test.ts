@@ -1,5 +1,5 @@
-// Lists of readers as they are fetched from hosts: GitHub as it is spoken to, and a host that tells addresses, both over HTTP;
-// what they fail with, what is kept then, and what callers see of it.
+// Lists of readers fetched from hosts: GitHub, and a host with addresses, both over HTTP; failures, what is kept
+// then, and what callers see.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// Globs of tools: which paths they fit.
+// Globs of tools: which paths they match.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
