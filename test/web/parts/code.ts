@@ -3,18 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { eventually, search } from '../../e2e/daemon.ts';
-import { areTidy, findingsOf, hasCount, shows } from '../browser.ts';
+import { areTidy, findingsOf, goTo, hasCount, shows } from '../browser.ts';
 import { addressOf, commit, first, name, openCode, otherName, test, url } from './browsed.ts';
 
 test('images, drawings and binary files', async ({ page }) => {
   await page.goto(addressOf('pic.gif'));
   await page.getByText('image/gif').waitFor();
   await hasCount(page.getByRole('img', { name: 'pic.gif' }), 1);
-  await page.goto(addressOf('drawing.svg'));
+  await goTo(page, addressOf('drawing.svg'));
   await page.getByText('image/svg+xml').waitFor();
   await page.getByRole('button', { name: 'Code', exact: true }).click();
   await page.locator('.cm-content').waitFor();
-  await page.goto(addressOf('bin.dat'));
+  await goTo(page, addressOf('bin.dat'));
   await page.getByText('3.0 KB · binary').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Blame' }).count(), 0);
   const raw = await page

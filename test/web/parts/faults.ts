@@ -122,7 +122,6 @@ test('a deadline is reported, and repeating the search may complete it', async (
   }
   assert.match(await summary.innerText(), /Stopped after \d+(?:\.\d+)? ms\./);
   assert.equal(await summary.getByText('that is all').count(), 0);
-  assert.deepEqual(await findingsOf(page), []);
   await setTo({});
   await again.click();
   await summary.getByText('that is all').waitFor();

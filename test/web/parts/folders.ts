@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
-import { hasCount, findingsOf, until } from '../browser.ts';
+import { findingsOf, goTo, hasCount, until } from '../browser.ts';
 import { addressOf, commit, documentTest as test, name, openCode } from './browsed.ts';
 
 test('a hostile README runs, requests and styles nothing', async ({ page }) => {
@@ -52,7 +52,7 @@ test('links of a document stay in the page; a path of a folder works', async ({ 
   await page.goBack();
   await page.locator('.markdown-text').getByRole('link', { name: 'lines' }).click();
   await hasCount(page.locator('.linked-line'), 2);
-  await page.goto(addressOf('src'));
+  await goTo(page, addressOf('src'));
   await page.locator('.folder-list').getByRole('link', { name: 'use.ts' }).waitFor();
 });
 
@@ -63,7 +63,7 @@ test('a folder shows its README, history, and a search in it', async ({ page }) 
   await content.getByRole('heading', { name: /^Hostile/ }).waitFor();
   await content.getByRole('link', { name: 'file', exact: true }).click();
   await page.waitForURL(/-\/blob\/src\/plum\.ts$/);
-  await page.goto(`/browse/${name}/-/tree/src`);
+  await goTo(page, `/browse/${name}/-/tree/src`);
   await content.getByRole('link', { name: 'Search here' }).click();
   await page.getByText('that is all').waitFor();
   await hasCount(page.getByRole('article'), 5);
@@ -192,7 +192,7 @@ test('a README that is a symbolic link shows its target, a submodule is marked a
 }) => {
   await page.goto(`/browse/${name}@linked/-/tree/src/deep`);
   await page.getByRole('heading', { name: 'Guide' }).waitFor();
-  await page.goto(`/browse/${name}@linked/-/tree/libs`);
+  await goTo(page, `/browse/${name}@linked/-/tree/libs`);
   await page.getByText('0 folders, 0 files, 1 submodule').waitFor();
   assert.deepEqual(complaints, []);
   await page.locator('.folder-list').getByRole('link', { name: 'inner' }).click();

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { licenceEnvironment } from '../../accounts/licences.ts';
 import { commitAll, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { NO_BROWSER, SETTINGS, findingsOf, until, visit } from '../browser.ts';
+import { NO_BROWSER, SETTINGS, findingsOf, goTo, hasCount, until, visit } from '../browser.ts';
 import { PASSWORD, signInByPage } from '../people.ts';
 
 const PERSON = { name: 'Ada', email: 'ada@example.com', password: PASSWORD };
@@ -57,13 +57,14 @@ void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async
   for (const leave of actions) {
     await leave();
     await question.waitFor();
-    assert.deepEqual(await findingsOf(page), []);
     await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     assert.match(page.url(), /\/settings\/apiKeys$/);
     assert.equal(await page.locator('.secret code').innerText(), value);
   }
   await page.evaluate('history.back()');
+  await question.waitFor();
+  assert.deepEqual(await findingsOf(page), []);
   await question.getByRole('button', { name: 'Leave' }).click();
   await page.waitForURL(/\/settings\/general$/);
   await page.goForward();
@@ -79,19 +80,19 @@ void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async
   assert.equal((await page.content()).includes(value), false);
 
   for (const section of SETTINGS) {
-    await page.goto(`/settings/${section}`);
+    await goTo(page, `/settings/${section}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await hasCount(page.locator('.waiting-line'), 0);
     assert.deepEqual(await findingsOf(page), [], section);
   }
 
-  await page.goto('/settings/audit');
+  await goTo(page, '/settings/audit');
   await page.getByRole('button', { name: 'api_key.created' }).first().click();
   await page.waitForURL(/\?action=api_key\.created$/);
   await page.getByLabel('Action or group').fill('nothing');
   await page.getByText('No events in this period.').waitFor();
 
-  await page.goto('/settings/health');
+  await goTo(page, '/settings/health');
   await page.getByText(/^Healthy · \d+ shards?, 1 repository$/).waitFor();
   await page.getByRole('img', { name: /^Memory\. private memory of the daemon: now \d/ }).waitFor();
   // What stands beside the lines is drawn: the axis at the left is not empty.
@@ -111,11 +112,11 @@ void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async
   assert.deepEqual(await findingsOf(page), []);
 
   // A repository of this machine is watched: there is nothing to be synced.
-  await page.goto('/settings/connections');
+  await goTo(page, '/settings/connections');
   await page.getByRole('row', { name: /^local\/.* this machine Watched/ }).waitFor();
   assert.equal(await page.getByRole('button', { name: /^Sync now/ }).count(), 0);
 
-  await page.goto('/repos');
+  await goTo(page, '/repos');
   await page.getByRole('button', { name: /^Index now/ }).click();
   await page.getByRole('button', { name: /^About/ }).click();
   const log = page.getByRole('log');
@@ -132,15 +133,14 @@ void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async
   assert.match(page.url(), /\?state=failed&open=/);
   await page.goBack();
   await page.getByRole('row', { name: /Ready/ }).waitFor();
-  await page.goto('/repos?query=nothinglikeit');
+  await goTo(page, '/repos?query=nothinglikeit');
   await page.getByText('No visible repository has “nothinglikeit” in its name.').waitFor();
   assert.equal(await page.getByRole('combobox', { name: 'Query' }).inputValue(), '');
-  await page.goto('/repos');
+  await goTo(page, '/repos');
   await page.getByRole('row', { name: /Ready/ }).waitFor();
 
   // What fails says why, and how to go on.
   renameSync(repo, `${repo}-away`);
-  await page.goto('/repos');
   // The daemon may have seen it by itself.
   await page.getByRole('button', { name: /^(?:Index now|Try again): / }).click();
   await page.getByText('1 repository failed.').waitFor();
@@ -159,7 +159,7 @@ void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async
   await page.waitForURL(/\/login$/);
   await page.getByRole('heading', { name: 'Sign in to Trawl' }).waitFor();
   assert.deepEqual(await findingsOf(page), []);
-  await page.goto('/settings/general');
+  await goTo(page, '/settings/general');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForURL(`${served.url}/`);
   // Nothing is asked for that would be refused.
