@@ -39,7 +39,7 @@ async function embeddedWorld(location: Location): Promise<LimitsWorld> {
   };
 }
 
-/** A daemon with connections of its own. */
+/** A daemon with its own connections. */
 async function openDaemon(location: Location): Promise<Daemon> {
   return new Daemon((await location.open()).usage, FAST);
 }

@@ -6,7 +6,7 @@ import type { Document, Operation, Response, Schema } from './document.ts';
 
 export const GOLDEN_FILE = 'test/api/api.golden.txt';
 
-/** The listing; `!` marks what is required. */
+/** The listing; `!` marks required members. */
 export function listingOf(document: Document): string {
   const operations = operationsOf(document).flatMap(({ path, method, operation }) => [
     `${method} ${path}  ${operation.operationId} [${operation.tags.join(', ')}]`,

@@ -125,7 +125,7 @@ const NAVIGATION: readonly TestRequest[] = bodies([
 const NOTHING: readonly TestRequest[] = [{}];
 const USER = { userId: '00000000-0000-4000-8000-000000000000' };
 
-/** What each endpoint is asked. */
+/** Requests of each endpoint. */
 const REQUESTS: Readonly<Record<string, readonly TestRequest[]>> = {
   'POST /api/search': SEARCHES_AT_ONCE,
   'POST /api/stream_search': SEARCHES,
@@ -235,7 +235,7 @@ const REQUESTS: Readonly<Record<string, readonly TestRequest[]>> = {
   'GET /api/openapi.json': NOTHING,
   'GET /api/reference': NOTHING,
   'GET /api/reference/{file}': [{ values: { file: 'none' } }],
-  // Of the operator alone.
+  // Only for the operator.
   'PUT /api/ee/user/password': bodies([
     { userId: 'owner@example.com', password: 'a new password' },
   ]),
@@ -425,7 +425,7 @@ test(
     assert.deepEqual(await differences(pair, [{}, {}]), []);
     assert.deepEqual(await differences(pair, [one.member, other.member]), []);
     assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
-    // The comparison sees what is there to see.
+    // The comparison detects real differences.
     const found = await differences(pair, [owner, owner]);
     for (const endpoint of [
       'POST /api/search',

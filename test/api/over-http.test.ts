@@ -33,7 +33,7 @@ const CALLS: readonly RawCall[] = [
   { path: '/%zz' },
 ];
 
-/** Headers of the connection, and what is new in each answer; a body that says times varies in length. */
+/** Headers of the connection, and those new in each answer; bodies with times vary in length. */
 const VARYING =
   /^(?:connection|keep-alive|transfer-encoding|date|x-request-id|uwebsockets|content-length)$/;
 const TIMES = /"(duration|wait|matchTree\w+)":\d+/g;

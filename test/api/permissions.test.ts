@@ -92,7 +92,7 @@ function refusalOf(caller: Caller, rules: Rules, endpoint: Endpoint): string | u
   const entitlement = OF_CLIENTS.test(endpoint.path) ? 'oauth' : endpoint.entitlement;
   const { source, role } = caller;
   const lacks = entitlement !== undefined && !rules.entitlements.includes(entitlement);
-  // The operator needs no licence (4.9); the OAuth server works with one alone.
+  // The operator needs no licence (4.9); the OAuth server needs one.
   if (lacks && (source !== 'operator' || access === 'none')) return 'INSUFFICIENT_PERMISSIONS';
   if (access === 'none' || allowsAnonymous === true) return undefined;
   if (access === 'opt')

@@ -298,7 +298,7 @@ void test('many requests at once need few processes', { skip: !hasProc }, async 
 });
 
 void test('too many requests at once are told to retry', { skip: !hasProc }, async () => {
-  // git waits for somebody who writes into it, so that nobody's turn ends.
+  // git waits for input, so that no request ends.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
   execFileSync('mkfifo', [pipe]);
   const requested = Array.from({ length: 500 }, () =>
@@ -319,7 +319,7 @@ void test('too many requests at once are told to retry', { skip: !hasProc }, asy
 
 void test('a hanging git ends when its client disconnects', { skip: !hasProc }, async () => {
   const settled = new Set(gitProcesses());
-  // git waits for somebody who writes into it.
+  // git waits for input.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
   execFileSync('mkfifo', [pipe]);
   const abort = new AbortController();

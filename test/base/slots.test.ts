@@ -10,7 +10,7 @@ class BusyError extends Error {}
 
 const busyError = (): Error => new BusyError();
 
-/** A piece of work that ends when it is told to. */
+/** A task that ends when told to. */
 function work(): { run: () => Promise<void>; isRunning: boolean; end: () => void } {
   const state = {
     isRunning: false,

@@ -13,7 +13,7 @@ import { TINY_SCALE } from '../../bench/attacks/world.ts';
 
 /** Outcomes that are no answers: the attack was over, or the request never complete. */
 const UNANSWERED = ['no answer at the end', 'held to the end'];
-/** A proper refusal is its status alone; what is wrong with another stands behind it. */
+/** A valid refusal is only its status; the problem of another one follows it. */
 const PROPER = new Set(['200', '503', ...UNANSWERED]);
 /** Attacks some of whose requests break a rule of their own, and the status for it. */
 const ALSO_PROPER: Readonly<Record<string, readonly string[]>> = {

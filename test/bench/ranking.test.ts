@@ -87,7 +87,7 @@ test('queries are reproducible, and both halves have some', () => {
   assert.notEqual(digestOf(queries), digestOf(queries.slice(1)));
 });
 
-/** A query whose file is at this place; 0: nowhere. */
+/** A query whose file has this rank; 0: not found. */
 function ranked(name: string, rank: number, half: RankedQuery['half']): RankedQuery {
   return {
     tree: 't',

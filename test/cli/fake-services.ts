@@ -204,7 +204,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Keeps what is written. */
+/** Records output. */
 export class Memory extends Writable {
   text = '';
   override _write(data: Buffer, _encoding: string, done: () => void): void {

@@ -160,7 +160,7 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
   };
 }
 
-/** What `trawl inspect` tells of an index of four shards; nothing is to be merged unless `more` says so. */
+/** The output of `trawl inspect` for an index of four shards; nothing is to be merged by default. */
 export function surveyed(more: Partial<IndexReport> = {}): IndexReport {
   const shard = {
     size: 1500,

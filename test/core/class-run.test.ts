@@ -81,7 +81,7 @@ function firstRun(text: Uint8Array, isMember: IsMember, size: number, from: numb
   return -1;
 }
 
-/** A byte of the class, or of the others; any byte if there is none. */
+/** A byte inside or outside of the class; any byte if there is none. */
 function byteOf(isMember: IsMember, inClass: boolean, seed: number): number {
   for (let i = 0; i < 256; i++) {
     const byte = (seed * 31 + i) & 255;
@@ -138,7 +138,7 @@ for (const build of BUILDS) {
             bits === null
               ? isInClass
               : (byte) => (((bits[byte >> 3] ?? 0) >> (byte & 7)) & 1) === 1;
-          // Runs about as long as wanted, and a few bytes outside between them.
+          // Runs of about the requested size, with a few bytes outside between them.
           const text = Uint8Array.from(
             runs.flatMap(([seed, gap, more]) => [
               ...Array.from({ length: gap }, (_, i) => byteOf(isMember, false, seed + i)),

@@ -95,7 +95,7 @@ async function compile(entry: string, build: Build): Promise<WebAssembly.Module>
   if (existsSync(file)) return WebAssembly.compile(readFileSync(file));
   const binary = await compileNow(entry, build);
   mkdirSync(folder, { recursive: true });
-  // Others may be at it too; each puts a whole file in place.
+  // Other processes may do the same; each moves a whole file into place.
   writeFileSync(`${file}.${process.pid}`, binary);
   renameSync(`${file}.${process.pid}`, file);
   for (const old of readdirSync(folder))

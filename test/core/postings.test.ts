@@ -99,7 +99,7 @@ function checkGrams(space: Space, shardId: string, texts: readonly string[]): vo
     const holding = [...blocks.keys()].filter((block) =>
       blocks[block]!.some((other) => isEqualFolded(points, Array.from(other))),
     );
-    // Only code points beyond ASCII share letters, and control characters, of which there are none here.
+    // Only characters outside of ASCII, and control characters, share gram letters; there are none here.
     const isExact = points.every((point) => point < '\u0080');
     if (isExact) assert.deepEqual(listed, holding, JSON.stringify(gram));
     else for (const block of holding) assert.ok(listed.includes(block), JSON.stringify(gram));

@@ -238,7 +238,7 @@ for (const build of BUILDS) {
       };
       refused(calls[0]! + format.STATE_FIRST_OFFSET, forward.states.length);
       refused(calls[0]! + format.STATE_COUNT_OFFSET, forward.states.length);
-      // The match is no set, nor is what goes on behind a call.
+      // The match is not a set, nor is the state after a call.
       refused(calls[0]! + format.STATE_COUNT_OFFSET, 0);
       const text = Buffer.from('\u03c3\u03a3\u65e5\u{1f600}\u00e9'.repeat(200));
       let acceptedCount = 0;

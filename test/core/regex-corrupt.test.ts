@@ -31,14 +31,14 @@ const NEEDLES = { kind: format.NEEDLES_PREFIX, literals: ['ab', 'abc'] };
 const VALID = programOf(TREE, NEEDLES);
 const TEXT = new TextEncoder().encode('ab abc\nxab ab\n\u00e9abz');
 
-/** A sound program with one number changed. */
+/** A valid program with one number changed. */
 function changed(offset: number, value: number, program = VALID): Uint8Array {
   const bytes = program.slice();
   new DataView(bytes.buffer).setUint32(offset, value, true);
   return bytes;
 }
 
-/** The automaton with another state in place of one of its own. */
+/** The automaton with one state replaced. */
 function withState(automaton: Automaton, index: number, change: object): Automaton {
   return {
     ...automaton,
@@ -164,7 +164,7 @@ for (const build of BUILDS) {
         }),
         { numRuns: build === 'debug' ? 1000 : 10000 },
       );
-      // Of 1,000 changes some 120 are sound.
+      // Some 120 of 1,000 changes are valid.
       assert.ok(acceptedCount > 50);
     });
   });

@@ -83,7 +83,7 @@ export class Engine {
     return this.regex !== 0;
   }
 
-  /** Puts a text `shift` bytes from an aligned place, and makes it the current one. */
+  /** Puts a text `shift` bytes after an aligned address, and makes it the current one. */
   setText(text: Uint8Array, shift = 0, around = 0x61): void {
     this.useText(this.locationText(text, shift, around));
   }

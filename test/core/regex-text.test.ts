@@ -57,7 +57,7 @@ function bytesArbitrary(alphabet: string, maxLength: number): fc.Arbitrary<Uint8
     .map((bytes) => Uint8Array.from(bytes));
 }
 
-/** A place of the text where a line begins, or one of its ends: the first at or behind `at`. */
+/** The first line start or line end at or after `at`. */
 function lineBorder(text: Uint8Array, at: number): number {
   if (at === 0) return 0;
   const newline = text.indexOf(NEWLINE, at - 1);
@@ -182,7 +182,7 @@ for (const build of BUILDS) {
             const { valid, offsets } = rewrite(text);
             const automaton = makeAutomaton(tree, false);
             const from = Math.min(position, offsets.length - 1);
-            // A place within a code point is none where a search begins.
+            // A search cannot begin within a code point.
             const start = offsets.indexOf(offsets[from]!);
             const expected = inText(offsets, matchesOf(automaton, valid, start));
             assert.ok(engine.compile(programOf(tree)));
@@ -410,7 +410,7 @@ for (const build of BUILDS) {
       });
       assert.ok(engine.compile(program));
       engine.setText(encoder.encode('.a.\n\n.z.\naz'));
-      // The search goes on from behind the match, which is behind the window.
+      // The search continues after the match, which is beyond the window.
       assert.deepEqual(engine.find(0, 4), [[1, 7]]);
       assert.equal(engine.count(0, 4), 1);
       assert.deepEqual(engine.find(9, 4), []);

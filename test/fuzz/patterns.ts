@@ -189,7 +189,7 @@ const wide = fc
     parts.map(([part, count]) => (count === '' ? part : `(?:${part})${count}`)).join(''),
   );
 
-/** Mostly sound patterns. */
+/** Mostly valid patterns. */
 export const validPatternArbitrary: fc.Arbitrary<string> = fc.oneof(
   patternArbitrary,
   fc.tuple(fc.constantFrom(...FLAGS), wide).map((parts) => parts.join('')),

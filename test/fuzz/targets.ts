@@ -201,7 +201,7 @@ export async function programTarget(): Promise<Target> {
   };
   const counts: Counts<'accepted' | 'refused'> = { accepted: 0, refused: 0 };
   const value = fc.oneof(fc.nat(12), fc.nat(300), fc.nat(0x7fff), fc.integer());
-  // Most changes put another word of the program in a place behind the header: what may be sound.
+  // Most changes replace a word of the program behind the header, which may be valid.
   const change = fc.record({
     at: fc.nat(),
     isHead: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),

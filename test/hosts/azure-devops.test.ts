@@ -255,7 +255,7 @@ test('azure devops: credential for git, and the current user', async (t) => {
   const credential = await host.gitCredential({ path: 'a/x/one', cloneUrl: 'x' }, SIGNAL);
   assert.equal(credential?.password.reveal(), TOKEN);
   assert.equal(await host.probe(SIGNAL), 'Ann');
-  // A token of one organization alone may ask that one, not for all.
+  // A token of one organization can query that one, not all.
   const server = await startServer(t, (requested) =>
     requested.path.startsWith('/_apis/') ? { status: 401, body: '' } : answer(requested, WORLD),
   );

@@ -52,7 +52,7 @@ function workspacePage(requested: Requested, slugs: readonly string[]): StandInR
   return { body: paged(requested, all) };
 }
 
-/** The page that is asked for, 10 to a page unless asked for more, 100 at most; the next one is named by its whole address. */
+/** The requested page, 10 by default, 100 at most; the next one is named by its whole address. */
 function paged<Item>(requested: Requested, all: readonly Item[]) {
   const page = Number(requested.query.get('page') ?? 1);
   const pagelen = Math.min(100, Number(requested.query.get('pagelen') ?? 10));

@@ -67,7 +67,7 @@ function page(url: URL): [object, Record<string, string>] {
   return [rows, links.length === 0 ? {} : { link: links.join(', ') }];
 }
 
-/** Stays with the name, or with what was written down. */
+/** Depends on the name, or on the file. */
 function idOf(name: string): number {
   const file = path.join(folder, `${name}.git`, 'host-id');
   if (existsSync(file)) return Number(readFileSync(file, 'utf8'));

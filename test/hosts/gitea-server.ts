@@ -114,7 +114,7 @@ function one(
   return { body: shapeOf(state, found, url) };
 }
 
-/** In the order that is asked for; without one by name, and by what was pushed last. */
+/** In the requested order; by default by name, and by the last push. */
 function search(
   state: GiteaState,
   { query }: Requested,

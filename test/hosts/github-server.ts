@@ -266,7 +266,7 @@ class Answering {
     }));
   }
 
-  /** The page that is asked for, with links to others. */
+  /** The requested page, with links to others. */
   #page<Item>(all: readonly Item[], shape: (item: Item) => object): StandInReply {
     const { query, path } = this.#requested;
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);

@@ -160,7 +160,7 @@ test('everything a connection names is listed, once, without its exclusions', as
   );
   const { repos, issues } = await listAll(host);
   assert.deepEqual(issues, []);
-  // Of others GitHub lists what is public, whoever asks.
+  // Of other users GitHub lists public repositories only, for any caller.
   assert.deepEqual(paths(repos), [
     'acme/repo-0',
     'acme/repo-1',
@@ -262,7 +262,7 @@ test('one repository is described as in a listing, by one request, even if exclu
   const settings = { orgs: ['acme'], exclude: { repos: ['acme/o*'] } };
   const { host, server } = await open(t, { repositories }, settings);
   assert.deepEqual((await listAll(host)).repos, []);
-  // Whether the server is open to all is asked once.
+  // Whether the server is open to all is requested once.
   await host.repository!('acme/one', SIGNAL);
   const count = server.requested.length;
   const { hostId, visibility } = await host.repository!('acme/one', SIGNAL);

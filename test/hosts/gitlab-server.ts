@@ -87,7 +87,7 @@ function pageOf(
   return paged(requested, all, (some) => some.map(isSignedIn ? fullOf : simpleOf));
 }
 
-/** By number, 20 to a page unless asked for more, 100 at most. */
+/** By number, 20 to a page by default, 100 at most. */
 function paged<Item>(
   requested: Requested,
   all: readonly Item[],
@@ -127,7 +127,7 @@ function simpleOf(project: GitLabProject) {
     created_at: '2026-01-02T03:04:05.678Z',
     ...(project.default_branch === undefined ? {} : { default_branch: project.default_branch }),
     topics: project.topics,
-    // What GitLab takes for its own address is not the one that it was asked at.
+    // GitLab may report another address of itself than the requested one.
     http_url_to_repo: `https://gitlab.internal.example/${whole}.git`,
     web_url: `https://gitlab.internal.example/${whole}`,
     avatar_url: project.avatar_url,

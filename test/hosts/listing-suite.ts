@@ -15,7 +15,7 @@ export interface StandIn {
   readonly kind: string;
   /** Of a page that it sends; undefined: all at once. */
   readonly pageSize: number | undefined;
-  /** A connection with two targets: `full` has as many repositories as asked for, `other` has one more. */
+  /** A connection with two targets: `full` has the requested number of repositories, `other` has one more. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Undefined: there is one target. */
   readonly otherTarget: string | undefined;
@@ -24,7 +24,7 @@ export interface StandIn {
   answer(requested: Requested, count: number): StandInReply;
   /** How many repositories the page of the first target skips; undefined: a request for something else. */
   skippedBy(requested: Requested): number | undefined;
-  /** Answers with one repository alone, which has moved from the first target to the other one. */
+  /** Answers with only one repository, which moved from the first target to the other one. */
   readonly answerOne?: (requested: Requested, isMoved: boolean) => StandInReply;
   /** A connection that names things that do not exist, and the issues: code, target, effect. */
   readonly missing?: readonly [settings: object, issues: readonly string[]];
@@ -160,7 +160,7 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     });
 }
 
-/** What cannot be had, and what is told of it. */
+/** Missing targets, and the reports about them. */
 function testIssues({ standIn, start, isFirst }: Suite): void {
   const { kind } = standIn;
 

@@ -34,7 +34,7 @@ export interface Listed {
   readonly pages: readonly ListingPage[];
 }
 
-/** @param onPage  called with each page before the next one is asked for */
+/** @param onPage  called with each page before the next one is requested */
 export async function listAll(
   host: Host,
   from?: unknown,

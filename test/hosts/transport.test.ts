@@ -183,13 +183,13 @@ test('a silent host is reported while it is waited for, and since when; a respon
   assert.equal(awaitedOf('acme'), undefined);
   while (awaitedOf('acme') === undefined) await sleep(5);
   const first = awaitedOf('acme')!;
-  // Neither before it was asked, nor when it was told of, 20 ms later.
+  // Between the request and the report, 20 ms later.
   assert.ok(first.since >= startedAt - 5 && first.since <= Date.now() - 15, String(first.since));
   assert.match(awaitedSentence(first), /has not answered since 20.*waiting for GET \/orgs\/acme/);
   for (let attempt = 0; attempt < 20; attempt++) {
     await sleep(3);
     const now = awaitedOf('acme');
-    // On a machine that is busy it may have been given up meanwhile.
+    // On a busy machine it may have been given up meanwhile.
     if (now !== undefined) assert.equal(now.since, first.since, 'the same at each look');
   }
   await failed;

@@ -123,7 +123,7 @@ onBothAdapters('bodies', (kind) => {
     }
     wire.write(`GET /api/source?repo=a&path=b HTTP/1.1\r\n${headers}`);
     wire.socket.write(' '.repeat(size));
-    // So long that the body has arrived as far as it is taken.
+    // Long enough for the accepted part of the body to arrive.
     for (let i = 0; i < 3; i++) await world.call({ path: '/api/health' });
     finish.open();
     await wire.until('"source":"text"');

@@ -16,7 +16,7 @@ afterEach(closeWorlds);
 const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
 const WITH_KEY = { Authorization: `Bearer ${OWNER_KEY}` };
 
-/** A batch: answers with what `call` says, the code of an error in its place. */
+/** A batch: answers with the results of `call`, or the code of an error. */
 function batch(call: (context: CallContext, index: number) => Promise<unknown>): Endpoint {
   return endpoint(
     {

@@ -8,10 +8,10 @@ import { STARTS_MAX, paced } from '../../daemon/base/pace.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, SEARCH_BODY, startWorld } from './harness.ts';
 
-/** Callers before whoever comes next: more turns than it takes to notice that a connection is over. */
+/** Callers in front of the next one: more time slices than it takes to notice a disconnect. */
 const CROWD = 20_000;
 
-/** Has every turn begin as many requests as it may, so that whoever comes waits behind the crowd; ends what it does. */
+/** Lets every time slice start as many requests as possible, so that later ones queue; returns the end of it. */
 function crowd(): () => void {
   let isOver = false;
   const fill = (): void => {
@@ -35,7 +35,7 @@ onBothAdapters('disconnected clients', (kind) => {
       wire.write(`${head}X-Request-Id: ${id}\r\n\r\n${body}`);
       return wire;
     });
-    // The line stands before the last check: from there on it waits for its turn alone.
+    // The log line precedes the last check: after it the request only waits for its time slice.
     const isRead = (id: string): boolean =>
       world.lines.some(({ message, requestId }) => message === 'search' && requestId === id);
     await eventually(() => isRead('leaves') && isRead('stays'));

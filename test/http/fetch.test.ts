@@ -41,7 +41,7 @@ function mounted(
   );
 }
 
-/** A body of pieces made when they are asked for, and how many were. */
+/** A body of chunks made on request, and their number. */
 function chunkedBody(
   next: (index: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
 ) {
@@ -198,7 +198,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     await eventually(() => text.includes('data: 0'));
     second.open();
     await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
-    // The connection goes on.
+    // The connection continues.
     reader.write('GET /api/none HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await eventually(() => text.includes('NOT_FOUND'));
     reader.destroy();
@@ -320,7 +320,7 @@ onBothAdapters('bridge to fetch', (kind) => {
     });
     for (const name of ['failed', 'stubborn'])
       assert.equal((await sendRaw(served, { method: 'HEAD', path: `/lib/${name}` })).status, 200);
-    // What is rejected and not looked at fails the test.
+    // An unhandled rejection fails the test.
     await new Promise(setImmediate);
   });
 

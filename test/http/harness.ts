@@ -122,7 +122,7 @@ export function closeLater(world: Closable): void {
 /** Larger answers are put together while they are sent, as those of a real search are. */
 const WHOLE_SIZE_MAX = 4096;
 
-/** The bytes in windows of one buffer: what somebody keeps of an earlier one is overwritten. */
+/** The bytes in windows of one buffer: each window overwrites the previous one. */
 function lazily(bytes: Uint8Array, onRelease: () => void = () => {}): LazyBytes {
   const window = new Uint8Array(50_001);
   return {

@@ -45,7 +45,7 @@ function claimsOf(issuer: FalseIssuer, more: Claims = {}): Claims {
   return JSON.parse(JSON.stringify(claims)) as Claims;
 }
 
-/** Of a call that needs somebody. */
+/** The status of a request that needs a caller. */
 async function statusOf(world: SignOnWorld, value: string): Promise<number> {
   return (await world.send('GET', '/api/user/usage', value)).status;
 }

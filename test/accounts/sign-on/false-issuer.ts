@@ -37,13 +37,13 @@ async function newKey(kid: string): Promise<Key> {
 
 export class FalseIssuer {
   url = '';
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly requested: string[] = [];
   /** Of the token endpoint: what the client sent. */
   readonly forms: URLSearchParams[] = [];
-  /** Of discovery, besides what is usual. */
+  /** Additional members of discovery. */
   metadata: Claims = {};
-  /** Of the id token, besides what is usual; undefined leaves one out. */
+  /** Additional claims of the id token; undefined omits one. */
   claims: Claims = {};
   /** Makes the id token another way. */
   idToken: ((claims: Claims) => Promise<string>) | undefined;
@@ -59,7 +59,7 @@ export class FalseIssuer {
     this.published = [key];
   }
 
-  /** Signs with a new key, and publishes it alone. */
+  /** Signs with a new key, and publishes only that. */
   async rotate(): Promise<void> {
     this.key = await newKey(`k${this.key.kid}`);
     this.published = [this.key];

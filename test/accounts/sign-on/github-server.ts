@@ -21,9 +21,9 @@ export interface GithubAccount {
 
 export interface GithubSignOnServer {
   readonly url: string;
-  /** Who signs in from now on; undefined: whoever tries declines. */
+  /** The account that signs in; undefined: the user declines. */
   account: GithubAccount | undefined;
-  /** Paths with queries that were asked for. */
+  /** Requested paths with queries. */
   readonly requested: string[];
   /** Answers instead; undefined: as ever. */
   instead:

@@ -134,7 +134,7 @@ test('an old code, a code of another browser, a wrong secret, and a failing GitH
     ['/api/v3/user/emails', 404, { message: 'Not Found' }, 'invalid'],
     ['/api/v3/user/emails', 200, [{ email: 'member@example.com' }], 'invalid'],
   ] as const) {
-    // What failed is not asked again for a while: another address.
+    // A failed address is not retried for a while: another one.
     const fresh = await startGithubSignOn();
     fresh.account = MEMBER;
     fresh.instead = (requested) => (requested === path ? { status, body } : undefined);

@@ -21,7 +21,7 @@ export interface Account {
 
 export interface RealIssuer {
   readonly url: string;
-  /** Who signs in from now on; undefined: whoever tries is refused. */
+  /** The account that signs in; undefined: sign-in is refused. */
   account: Account | undefined;
   /** Begins to serve a client that comes back to these addresses. */
   serve(redirectUris: readonly string[]): void;

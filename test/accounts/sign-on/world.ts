@@ -14,7 +14,7 @@ import { CLIENT } from './real-issuer.ts';
 import type { FalseIssuer } from './false-issuer.ts';
 
 export interface SignOnWorld extends AccountsWorld {
-  /** Writes the configuration anew, and has it obeyed. */
+  /** Writes and applies a new configuration. */
   configure(providers: Members, connections?: Members): void;
 }
 
@@ -62,7 +62,7 @@ interface Led {
 /** Follows redirects as a browser does: keeps cookies for each host and port, and shows the last reply. */
 export class Browser {
   readonly cookies = new Map<string, Map<string, string>>();
-  /** Addresses that were asked for. */
+  /** Requested addresses. */
   readonly visited: string[] = [];
 
   cookie(url: string, name: string): string | undefined {
@@ -89,7 +89,7 @@ export class Browser {
     };
   }
 
-  /** Goes on until there is no redirect, or one to an address that `isEnd` names, which is not asked for. */
+  /** Follows redirects, except to an address for which `isEnd` is true. */
   async follow(url: string, isEnd: (url: string) => boolean = () => false): Promise<Led> {
     let led = await this.get(url);
     for (let count = 0; led.location !== '' && !isEnd(led.location); count++) {
@@ -100,7 +100,7 @@ export class Browser {
   }
 }
 
-/** A sign-on that was begun with a false issuer: where it was led, and the cookie. */
+/** A sign-on started with a false issuer: the address it redirects to, and the cookie. */
 export interface StartedSignOn {
   readonly address: URL;
   readonly cookie: string;
@@ -158,7 +158,7 @@ export const LISTED_REPOS = [1, 2].map((id) =>
 /** How a sign-on ended. */
 export type Outcome = RefusalReason | 'signed in';
 
-/** Why it was refused, as the page is told; `signed in` if it was not. */
+/** The reason of a refusal, as the page gets it; `signed in` without one. */
 export function outcomeOf({ status, headers }: Reply): Outcome {
   assert.equal(status, 302);
   const address = new URL(String(headers.location));

@@ -290,7 +290,7 @@ test('a cut result suggests a limit only where a larger one gives more', async (
     await lastOf('glob', { pattern: '*', limit: 1000 }),
     '(cut at limit 250 of at least 300 files: this is the largest limit; narrow by path or repo)',
   );
-  // More lines around matches than a text has room for are not asked for.
+  // No more context lines are requested than fit into a text.
   assert.equal(
     await lastOf('grep', { ...GREP, limit: 10_000, contextLines: 20 }),
     `(cut at limit 244 ${of400}: narrow by path, include or repo)`,

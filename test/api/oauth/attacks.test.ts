@@ -62,7 +62,7 @@ test('code injection: a stolen code is useless without the verifier, or to anoth
     const [status] = refusalOf(await redeem(world, requester, code, more));
     assert.equal(status, 400, JSON.stringify(more));
   }
-  // The victim's client, to which a thief gives a code of its own flow, shows the verifier of the victim's.
+  // The client of the victim gets a code of the thief's flow, but sends the verifier of the victim.
   const injected = await codeFor(world, cookie, clientId, { code_challenge: challengeOf(own) });
   assert.deepEqual(refusalOf(await redeem(world, clientId, injected)), BAD_GRANT);
   tokensIn(await redeem(world, clientId, code));
@@ -111,7 +111,7 @@ test('mix-up: every response names its issuer', async () => {
     const back = await decide(world, cookie, id, decision);
     assert.deepEqual(back.searchParams.getAll('iss'), [world.server.url]);
   }
-  // A client cannot have an answer of its own making in front of ours.
+  // A client cannot put its own answer before ours.
   const sly = `${REDIRECT}?iss=https://evil.example`;
   const refused = await register(world, { redirect_uris: [sly] });
   assert.deepEqual(refusalOf(refused), [400, 'invalid_redirect_uri']);
@@ -128,7 +128,7 @@ test('open redirect: nobody is redirected to a client before a user has answered
     [{ redirect_uri: `${REDIRECT}/../x` }, 'invalid_redirect_uri'],
     [{ redirect_uri: `${REDIRECT}@evil.example` }, 'invalid_redirect_uri'],
     [{ redirect_uri: `//evil.example` }, 'invalid_redirect_uri'],
-    // These a client would like to be told of, by a redirect: whoever registered it could send anybody anywhere.
+    // Reporting these to a client by redirect would be an open redirect.
     [{ response_type: 'token' }, 'invalid_request'],
     [{ response_type: 'code token' }, 'invalid_request'],
     [{ resource: evil }, 'invalid_target'],
@@ -215,7 +215,7 @@ test('a token for the tool server is useless elsewhere, and cannot be extended',
   const code = await codeFor(world, cookie, clientId, { resource });
   const wider = await redeem(world, clientId, code, { resource: url });
   assert.deepEqual(refusalOf(wider), [400, 'invalid_target']);
-  // A token for all may be asked for less, for this time.
+  // A token for everything can be limited, for one use.
   const whole = await tokensFor(world, cookie, clientId, { resource: `${url}/` });
   assert.equal(await statusWith(world, `Bearer ${whole.access}`), 200);
   const narrow = tokensIn(await refresh(world, clientId, whole.refresh, { resource }));
@@ -434,7 +434,7 @@ test('consent cannot be forged: another origin, no origin, a form, a request of 
     { origin: 'https://evil.example', 'content-type': 'text/plain' },
   ])
     assert.deepEqual(await decideAs({ cookie, ...headers }), [403, 'CROSS_ORIGIN_REQUEST']);
-  // What an attacker has asked for as itself is no request of the victim's.
+  // A request by the attacker is not one of the victim.
   const attacker = await world.signIn('owner@example.com');
   const theirs = await requestOf(world, attacker, clientId);
   const lured = await world.send('POST', `/api/ee/oauth/request/${theirs}`, cookie, {

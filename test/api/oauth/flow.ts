@@ -77,7 +77,7 @@ export async function browse(
   return parsed(await sendRaw(world.server, { path, headers: { ...own, ...headers } }));
 }
 
-/** Id of the request that a user is shown. */
+/** Id of the request shown to a user. */
 export async function requestOf(
   world: AccountsWorld,
   cookie: string,

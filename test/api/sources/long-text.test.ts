@@ -79,7 +79,7 @@ async function timeSlicesOf(promise: Promise<unknown>): Promise<number> {
 test('a text is measured once for all its readers, one window a time slice', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
-  // Each request has a signal of its own.
+  // Each request has its own signal.
   const all = Array.from({ length: 20 }, () =>
     longTextJson(
       'source',

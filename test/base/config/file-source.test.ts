@@ -210,7 +210,7 @@ void test('a configuration can come from an address', async (t) => {
   const other = await openConfiguration({ env: {}, flags: { config: `${server.origin}/a` } });
   assert.equal(other.settings.maxMatchCount, 8);
 
-  // While it does not answer, what was kept of it counts, and of no other address.
+  // While it does not answer, its stored copy is used, and that of no other address.
   const flags = { dataDir: temporaryFolder() };
   configuration.source?.keep(flags.dataDir);
   server.answer = (response) => response.writeHead(500).end();

@@ -58,7 +58,7 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** Keys that nothing is said of, by their place. */
+/** Keys without a description, by path. */
 function silent({ properties = {}, ...node }: Node, where: string): string[] {
   const others = typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
   const below = [

@@ -29,7 +29,7 @@ export function heapBase(): usize {
   return __heap_base;
 }
 
-/** Makes [start, end) the arena of what is compiled from now on. */
+/** Makes [start, end) the arena for later compilations. */
 export function beginRegexes(start: usize, end: usize): i32 {
   arenaInit(arena, start, end);
   return begin(arena, 1);

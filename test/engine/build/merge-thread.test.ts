@@ -91,7 +91,7 @@ void test(
     }
     const more = Math.min(...counts.slice(-6));
     await thread.close();
-    // Heaps come and go by some twenty, and are larger by then; a thread for each of the 80 merges left three.
+    // The number of heap mappings varies by some twenty; a thread for each of the 80 merges left three.
     assert.ok(more < 60, `${more} mappings more`);
   },
 );

@@ -126,7 +126,7 @@ void test('a unit too long for a second searcher is left to the first, and found
   const expected = timeless(await engine.search(query, request));
   const answering = await whileBusy(engine, async () => {
     const found = engine.search(query, request);
-    // It may have its turns on the second searchers meanwhile.
+    // It may run on the second searchers meanwhile.
     for (let whenRunning = 0; whenRunning < 50; whenRunning++)
       await new Promise((resolve) => void setTimeout(resolve, 2));
     return { found };

@@ -43,7 +43,7 @@ function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
   return [...docs, { path: 'long', bytes: long, language: '' }];
 }
 
-/** A sound shard, its bytes, and where a damaged one may be put. */
+/** A valid shard, its bytes, and where to put a damaged one. */
 async function shardToDamage() {
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();

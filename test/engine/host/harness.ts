@@ -344,7 +344,7 @@ export function requestOf(
   return { ...DEFAULTS, query, ...more };
 }
 
-/** The environment of a search by somebody who sees all and stays. */
+/** The environment of a search by a caller who sees everything and stays connected. */
 export function environmentOf(more: Partial<StreamEnvironment> = {}): StreamEnvironment {
   const { signal } = new AbortController();
   const baseUrl = 'http://localhost';
@@ -393,7 +393,7 @@ export class Engine implements AsyncDisposable {
   /** Of the searches that begin from now on; 0: none. */
   timeoutMs: number;
   readonly #inlineNs: bigint | undefined;
-  /** The pool's threads alone do not keep a process alive. */
+  /** The threads of the pool do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
   readonly module: WebAssembly.Module;

@@ -26,7 +26,7 @@ void test('the heap is trimmed after a large answer, also between several of the
 
 void test('trimming keeps memory in use', () => {
   const kept = Buffer.alloc(5_000_000, 7);
-  // Freed memory between what is kept is what there is to give back.
+  // Freed memory between kept memory can be released.
   for (let i = 0; i < 50; i++) Buffer.alloc(1_000_000, i);
   findHeapTrim()?.();
   assert.ok(kept.every((byte) => byte === 7));
@@ -103,7 +103,7 @@ void test('the real probes measure kept memory and a busy thread', async () => {
   assert.ok(probes.oldSize() - before > 40 << 20);
   assert.ok(process.platform !== 'linux' || probes.privateSize() > 50 << 20);
   probes.busyShare();
-  // Between turns of its event loop a thread does nothing but work.
+  // Between event loop ticks a thread only works.
   assert.equal(probes.busyShare(), 1);
   do await whenRunning();
   while (probes.busyShare() === 1);

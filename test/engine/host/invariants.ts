@@ -117,7 +117,7 @@ function checkHonesty(
     return;
   }
   assert.ok(reasons.length > 0);
-  // What is found in a shard that fails later cannot be shown.
+  // Matches in a shard that fails later cannot be shown.
   const isLost = reasons.includes('internal_error') || reasons.includes('shard_crashed');
   const isShort = reasons.includes('match_limit') || reasons.includes('size_limit');
   if (!isLost) assert.equal(isShort, isCut, 'match_limit');

@@ -35,7 +35,7 @@ function makeDocs(): TestDoc[] {
   }));
 }
 
-/** A searcher of a shard of these docs alone. */
+/** A searcher of one shard with these docs. */
 async function searcherOver(
   build: Build,
   docs: readonly TestDoc[] = makeDocs(),

@@ -84,7 +84,7 @@ void test('memory is released while other searches run, except for a long one', 
   memory.use();
   while (memory.isUsed) await bind();
   memory.use();
-  // Timers fire in the order in which they are due: before this one the searcher has looked at least once.
+  // Timers fire in order of their due times: the searcher has polled at least once before this one.
   const end = AbortSignal.timeout(250);
   while (!end.aborted) await bind();
   assert.equal(memory.isUsed, true);

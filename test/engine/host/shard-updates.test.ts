@@ -12,7 +12,7 @@ void test('threads hear of a shard once, and keep it until it is removed', async
   let stampCount = 0;
   const plain = engine.shardOf(REPO, [{ path: 'a', bytes: Buffer.from('plum\n') }]);
   const { size } = plain;
-  // What is told is read to be copied.
+  // A sent shard is read for the copy.
   const watched = {
     ...plain,
     get size() {

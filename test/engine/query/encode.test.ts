@@ -92,7 +92,7 @@ void test('no word of a plan is trusted', async () => {
       try {
         search(changed);
       } catch (error) {
-        // Grams in place of which other nodes stand may be no keys of the shard.
+        // Grams that are replaced by other nodes may be missing in the shard.
         if (!(error instanceof PlanError || error instanceof ShardError)) throw error;
         refused++;
       }

@@ -14,7 +14,7 @@ import { Engine, repoRecord, requestOf, streamEvents } from '../host/harness.ts'
 
 const raw = String.raw;
 
-/** What was asked, and the queries that the hints give; undefined: a message alone. */
+/** A query, and the queries of its hints; undefined: only a message. */
 const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['case:yes foo', 'foo'],
   ['case:yes', undefined],
@@ -173,7 +173,7 @@ test('a revision that is not indexed: the indexed ones, and the query that finds
   const [release] = await hintsOf(engine, 'rev:v1 plum');
   assert.equal(release?.query, undefined);
   assert.match(release?.message ?? '', /--branches.* daemon .*--url/);
-  // Repos that the query leaves out, and those that are hidden, are not told of.
+  // Repos excluded by the query, and hidden ones, are not reported.
   const [narrow] = await hintsOf(engine, 'rev:main plum repo:bare');
   assert.doesNotMatch(narrow?.message ?? 'HEAD', /HEAD/);
   assert.equal(narrow?.query, undefined);
@@ -214,7 +214,7 @@ test('nothing in the default revision: other revisions with matches', async () =
 const REGEX = { isRegexEnabled: true };
 const EXACT = { isCaseSensitivityEnabled: true };
 
-/** A query that finds nothing, what is said of it, and the query that finds something. */
+/** A query without results, its hint, and the query with results. */
 const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string | undefined])[] = [
   [
     'plum repo:nosuch',
@@ -316,7 +316,7 @@ test('no matches: files too large to search are counted, over any number of repo
   const [habit, ...unsearched] = await requested('nowhere type:diff');
   assert.equal(habit?.query, 'nowhere');
   assert.deepEqual(unsearched, hintOf('8 files are', 'most of them in host/r249'));
-  // Found, no such file among those searched, or contents are not asked for.
+  // With results, without such a file among those searched, or without a content condition.
   for (const query of ['plum', 'nowhere repo:r1$', 'nowhere -repo:.', 'file:nowhere$ lang:go'])
     assert.ok(
       (await requested(query)).every(({ repo }) => repo === undefined),

@@ -35,7 +35,7 @@ function printState(state: State): string {
   }
 }
 
-/** Canonical text of what is known of an expression: `needles prefix("foo"); holds "foo"`. */
+/** Canonical text of the analysis of an expression: `needles prefix("foo"); holds "foo"`. */
 export function describeRegex({ needles, condition, matchStart, ...regex }: CompiledRegex): string {
   const traits = [
     `needles ${printNeedles(needles)}`,

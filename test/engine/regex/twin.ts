@@ -262,7 +262,7 @@ export function matchesAnywhere(twin: Twin, text: Uint8Array): boolean {
   return false;
 }
 
-/** A match and the place from which it was looked for. */
+/** A match and the position where its search began. */
 export interface Found extends Range {
   readonly from: number;
 }

@@ -53,7 +53,7 @@ void test('units finished and lost by a thread run again, with and without a lim
     return runSearch(searcher, pool, options, unit);
   }
 
-  /** The same of a thread that was asked alone. */
+  /** The same for a thread that searches alone. */
   async function searchAloneAndDie(
     _: number,
     message: Omit<SearchMessage, 'kind' | 'id'>,

@@ -145,7 +145,7 @@ async function docOf(extractor: Extractor, path: string, text: string): Promise<
   return { path, bytes, language, tier: docTier(path), symbols };
 }
 
-/** A path with what its score is made of, if that is told. */
+/** A path with the parts of its score, if requested. */
 function lineOf(path: string, doc: BestDoc | undefined): string {
   const { tier = 1, ...parts } = doc?.parts ?? {};
   const sum = Object.entries(parts).flatMap(([name, points]) =>

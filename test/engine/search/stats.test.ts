@@ -36,7 +36,7 @@ const doc = (path: string, text: string, more: Partial<TestDoc> = {}): TestDoc =
 const shardOf = (docs: readonly TestDoc[], repo = REPO): LiveShard =>
   buildShard(module, folder, repo, docs);
 
-/** A line that is a block of its own, as it is longer than any block of several lines. */
+/** A line that is a separate block, as it is longer than any block of several lines. */
 const LINE_SIZE = 20_000;
 const line = (text: string): string => text.padEnd(LINE_SIZE - 1, '.') + '\n';
 /** Docs that a unit of work has at most. */
@@ -137,7 +137,7 @@ void test('docs with the same content: each counts, shared work counts once', as
         request: { whole: true },
         numbers: { ...pathOnly, filesLoaded: 3, contentBytesLoaded: 9 },
       },
-      // Of a1 the content decides; a2 and a3 hold without it, and are read to be shown.
+      // The content decides for a1; a2 and a3 match without it, and are read for rendering.
       { query: '-(file:a1 plum) file:a', numbers: { fileCount: 2, filesLoaded: 1 } },
       {
         query: '-(file:a1 plum) file:a',

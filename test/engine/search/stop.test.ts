@@ -23,7 +23,7 @@ import {
   temporaryFolder,
 } from '../host/harness.ts';
 
-/** A match lasts 1,500 letters, and each letter begins a thread of its own: too much for a DFA. */
+/** A match is 1,500 characters long, and each character starts a thread: too much for a DFA. */
 const QUERY = String.raw`\w{1000}\w{500}`;
 const MATCH_COUNT = 40;
 const LINE_SIZE = 1500 * MATCH_COUNT;
@@ -36,7 +36,7 @@ function shardOf(module: WebAssembly.Module, lineCount: number) {
   return buildShard(module, temporaryFolder(), REPO, docs);
 }
 
-/** The matches of a doc of one unit, and how often it was asked whether they are still wanted. */
+/** The matches of a doc of one unit, and how often it checked for cancellation. */
 async function drained(text: string, query: string, isRegexEnabled: boolean) {
   const module = await coreModule('release');
   const docs = [{ path: 'a.txt', bytes: Buffer.from(text) }];
@@ -95,7 +95,7 @@ void test('a returned unit is found completely by the next thread', async () => 
   assert.equal(questionCount, 3, 'asked until it was told to stop, and not again');
   assert.deepEqual(hasty.take().units, []);
   assert.equal(control.matchesOf(0, 0), undefined);
-  // On the same instance, which has forgotten what it had begun.
+  // On the same instance, which has forgotten the started work.
   const patient = loop();
   while (patient.step());
   const found = [...hasty.take().units, ...patient.take().units];

@@ -27,7 +27,7 @@ interface Event {
   readonly incompleteReasons?: readonly string[];
 }
 
-/** A shard of long docs with what is looked for at their start alone. */
+/** A shard of long docs with matches only at their start. */
 async function makeShard(folder: string, number: number): Promise<LiveShard> {
   const docs = Array.from({ length: 5 }, (_, doc) => ({
     path: `s${number}/d${doc}`,
@@ -43,7 +43,7 @@ function damageHeader({ path }: LiveShard): void {
   writeFileSync(path, bytes);
 }
 
-/** Changes a byte that is read only where a doc is shown whole, in place and by another name of the file. */
+/** Changes a byte that is read only to render a whole doc, in place and through another name of the file. */
 function damage(shard: LiveShard): void {
   const bytes = readFileSync(shard.path);
   const at = bytes.indexOf(' 3\n', bytes.indexOf('end of'));

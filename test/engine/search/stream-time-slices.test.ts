@@ -11,7 +11,7 @@ async function engineWithMuch(): Promise<Engine> {
     path: `d${i}`,
     bytes: Buffer.from(`${i} plum\n`.repeat(1500)),
   }));
-  // All is found before the first event is asked for.
+  // Everything is found before the first event is requested.
   return Engine.over(docs, { inlineNs: 10n ** 12n });
 }
 
@@ -46,7 +46,7 @@ void test('streams alternate', async () => {
   const order: number[] = [];
   const streams = await Promise.all([0, 1, 2].map(() => streamOf(engine)));
   await Promise.all(streams.map((stream, id) => drain(stream, () => order.push(id))));
-  // Each has begun long before one is over.
+  // All have started long before one ends.
   const ends = [0, 1, 2].map((id) => order.lastIndexOf(id));
   const starts = [0, 1, 2].map((id) => order.indexOf(id));
   assert.ok(Math.max(...starts) < Math.min(...ends) / 2, order.join(''));

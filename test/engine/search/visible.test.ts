@@ -95,7 +95,7 @@ async function streamed(engine: Engine, query: string, repoAccess: RepoAccess) {
   return { files: files.sort(), accumulatedStats, ...rest };
 }
 
-/** An answer, or why there is none: a context of which nothing is seen is unknown. */
+/** An answer, or why there is none: a context without visible repos is unknown. */
 async function outcomeOf(answer: Promise<Parameters<typeof comparable>[0]>): Promise<string> {
   try {
     return comparable(await answer);
@@ -209,7 +209,7 @@ function definingDoc(path: string, uses: string, names: readonly string[]): Test
 
 void test('definitions in hidden docs do not change a limited answer', async () => {
   const many = Array.from({ length: 30 }, (_, i) => `plum_${i}`);
-  // What is looked at first is more than one unit, so that the limit leaves docs out.
+  // The first docs are more than one unit, so that the limit excludes docs.
   const own = Array.from({ length: 1200 }, (_, i) =>
     definingDoc(`own/${i}.c`, 'plum pear', i === 900 ? ['plummy'] : []),
   );

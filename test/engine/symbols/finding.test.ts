@@ -12,7 +12,7 @@ import { NO_CTAGS } from './harness.ts';
 
 const skip = process.platform === 'win32';
 
-/** A folder with a program of this name that answers as told. */
+/** A folder with a program of this name and these answers. */
 function folderWith(name: string, features: string): string {
   const folder = temporaryFolder();
   const script = `#!/bin/sh

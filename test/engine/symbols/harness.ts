@@ -40,7 +40,7 @@ export async function symbolsIn(
   return extraction.symbols;
 }
 
-/** The failure of a content; fails the test where there is none. */
+/** The failure of a content; fails the test without one. */
 export async function failureOf(
   extractor: Extractor,
   language: string,

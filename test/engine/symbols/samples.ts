@@ -53,7 +53,7 @@ export function sampleContent(name: string): Buffer {
   return readFileSync(path.join(FOLDER, `${name}.txt`));
 }
 
-/** Samples with a piece missing, and other bytes in its place. */
+/** Samples with a part replaced by other bytes. */
 export function fragmentsOf(samples: typeof SAMPLES): fc.Arbitrary<Buffer> {
   return fc
     .tuple(fc.constantFrom(...samples), fc.nat(), fc.nat(), fc.uint8Array({ maxLength: 4 }))

@@ -93,7 +93,7 @@ test('a web page is never taken for a repository without refs', async (t) => {
     let code = '';
     server.answer = ({ method, headers }, response) => {
       if (count++ % (requestCount + 1) < requestCount) return false;
-      // Git says of a page in place of refs what it says of a list that is cut.
+      // Git reports a web page in place of refs like a truncated list.
       const isOurs = headers['user-agent'] === 'git/trawl';
       code = method === 'POST' && !isOurs ? 'HOST_UNAVAILABLE' : 'HOST_ANSWER_INVALID';
       response.setHeader('content-type', 'text/html').end(page);

@@ -20,7 +20,7 @@ export function credentialOf(user: string, password: string): GitCredential {
   return { user, password: new SecretText(password) };
 }
 
-/** A place for a mirror in a folder of its own. */
+/** A location for a mirror in its own folder. */
 export function mirrorFolder(): string {
   return path.join(temporaryFolder(), '7.git');
 }
@@ -44,7 +44,7 @@ export function headOf(repo: string): string {
   return git(repo, 'symbolic-ref', 'HEAD');
 }
 
-/** The mirror holds just the branches and tags of the other one, is sound, and nothing lies beside it. */
+/** The mirror has exactly the branches and tags of the other one, is valid, and has no other files beside it. */
 export function assertMirrors(folder: string, origin: string, head = headOf(origin)): void {
   assert.equal(refsOf(folder), refsOf(origin));
   assert.equal(headOf(folder), head);

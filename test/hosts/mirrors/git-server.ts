@@ -40,7 +40,7 @@ export class GitServer {
   delayMs = 0;
   /** Answers of objects end after so many bytes; undefined: they do not. */
   cutAt: number | undefined;
-  /** An answer of objects stops once, after so many bytes, calls this, and goes on when what it gives is resolved. */
+  /** An answer with objects pauses once after so many bytes, calls this, and continues when it resolves. */
   pauseAt: { readonly size: number; readonly until: () => Promise<unknown> } | undefined;
   /** Whether the protocol is that of before version 2. */
   isOld = false;
@@ -151,7 +151,7 @@ export class GitServer {
         return;
       }
       if (isPack && pause !== undefined && size > pause.size) {
-        // A part is held back whatever comes at once: git must not have all that it waits for.
+        // Part of the bytes is always held back: git must not get everything at once.
         const early = Math.max(0, bytes.length - (size - pause.size));
         response.write(bytes.subarray(0, early));
         bytes = bytes.subarray(early);
@@ -221,7 +221,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until somebody answers at the port; for ever, so that the time limit of the test decides. */
+/** Waits until a server listens on the port, without a limit: the time limit of the test applies. */
 export async function untilListening(port: number): Promise<void> {
   for (;;) {
     const socket = net.connect(port, '127.0.0.1');
@@ -236,7 +236,7 @@ export async function untilListening(port: number): Promise<void> {
 
 export interface Origin {
   readonly root: string;
-  /** Bare, below `root`; what is served. */
+  /** Bare, below `root`; served. */
   readonly repo: string;
   /** A work tree that pushes to it. */
   readonly tree: string;

@@ -14,7 +14,7 @@ import { SEED } from '../../seed.ts';
 import { git, makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { GitServer } from './git-server.ts';
 
-/** Of repositories that were asked for. */
+/** Of requested repositories. */
 let requestCount = 0;
 
 interface Recorded {
@@ -76,7 +76,7 @@ test('a repository listed before needs one request', async (t) => {
     ['refs/heads/main', 'refs/heads/other'],
   );
 
-  // A page for people, or a host that has gone back to the first version.
+  // A web page, or a host that went back to the first version.
   server.answer = (request, response) => {
     if (request.method === 'POST') response.end('<html>');
     return request.method === 'POST';
@@ -88,7 +88,7 @@ test('a repository listed before needs one request', async (t) => {
   server.isOld = false;
   assert.equal((await listServer())[1], 'GET POST');
 
-  // It has moved, and is asked for where it was as long as that leads on.
+  // It has moved, and is requested at its old address as long as that redirects.
   git(root, 'clone', '-q', '--bare', 'one.git', 'two.git');
   server.redirect = (requested) =>
     requested.startsWith('/one.git') ? requested.replace('one', 'two') : undefined;
