@@ -11,7 +11,7 @@ import { Engine, REPO, type SearchAnswer, type TestDoc } from '../engine/host/ha
 import { SEED } from '../seed.ts';
 
 const raw = String.raw;
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 10);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 6);
 /** A line that is a block, whatever stands around it. */
 const LINE_SIZE = 20_000;
 

@@ -33,7 +33,7 @@ const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
-const SAMPLE_COUNT = 60;
+const SAMPLE_COUNT = 40;
 const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';

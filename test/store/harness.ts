@@ -73,10 +73,23 @@ export async function withEmbeddedLocation(
   await worldOf('embedded', () => undefined).within(run);
 }
 
+let migrated: Promise<string> | undefined;
+
+/** A database that was opened once: each copy saves the migrations. */
+async function migrate(server: PostgresServer): Promise<string> {
+  const databaseUrl = await server.createDatabase();
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const store = await openStore({ dataDir: tmpdir(), databaseUrl, log });
+  await store.close();
+  return databaseUrl;
+}
+
 function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): World {
-  const within = async (run: (location: Location) => Promise<void>): Promise<void> => {
+  const runIn = async (
+    databaseUrl: string | undefined,
+    run: (location: Location) => Promise<void>,
+  ): Promise<void> => {
     const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-store-'));
-    const databaseUrl = await serverOf()?.createDatabase();
     const stores: Store[] = [];
     const logged: string[] = [];
     const log = createLog({ level: 'debug', format: 'text', write: (line) => logged.push(line) });
@@ -97,8 +110,13 @@ function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): W
     get server() {
       return serverOf();
     },
-    within,
-    withStore: (run) => within(async (location) => run(await location.open(), location)),
+    within: async (run) => runIn(await serverOf()?.createDatabase(), run),
+    async withStore(run) {
+      const postgres = serverOf();
+      const original = postgres && (await (migrated ??= migrate(postgres)));
+      const databaseUrl = await postgres?.createDatabase(original);
+      await runIn(databaseUrl, async (location) => run(await location.open(), location));
+    },
   };
 }
 

@@ -200,14 +200,14 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       assert.equal((await store.hostReaders.lists()).length, 1);
     }));
 
-  test('one hundred thousand readers', () =>
+  test('twenty thousand readers', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
       const all = new ReaderSet();
-      for (let i = 0; i < 100_000; i++) all.add(String(i), [`u${i}@example.com`]);
-      assert.equal((await store.hostReaders.replace(GH, all, 1)).added, 100_000);
+      for (let i = 0; i < 20_000; i++) all.add(String(i), [`u${i}@example.com`]);
+      assert.equal((await store.hostReaders.replace(GH, all, 1)).added, 20_000);
       const most = new ReaderSet();
-      for (let i = 10; i < 100_000; i++) most.add(String(i), [`u${i}@example.com`]);
+      for (let i = 10; i < 20_000; i++) most.add(String(i), [`u${i}@example.com`]);
       most.add('new', []);
       assert.deepEqual(await store.hostReaders.replace(GH, most, 2), {
         added: 1,
@@ -215,11 +215,11 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
         altered: 0,
       });
       assert.deepEqual(await store.hostReaders.lists(), [
-        { ...GH, takenAt: 2, readerCount: 99_991 },
+        { ...GH, takenAt: 2, readerCount: 19_991 },
       ]);
-      assert.equal((await store.hostReaders.reposOf('u99999@example.com')).length, 1);
+      assert.equal((await store.hostReaders.reposOf('u19999@example.com')).length, 1);
       assert.equal((await store.hostReaders.reposOf('u9@example.com')).length, 0);
-      assert.equal(await store.hostReaders.remove(GH), 99_991);
+      assert.equal(await store.hostReaders.remove(GH), 19_991);
     }));
 
   test('random lists, sequential and concurrent, equal a simple model', () =>
@@ -281,7 +281,7 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       const store = await location.open();
       await makeRepos(store, 1);
       await store.close();
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < 3; round++) {
         const child = startChild(['replace', location.dataDir, location.databaseUrl ?? '']);
         await child.line('replaced');
         await setTimeout(Math.random() * 200);

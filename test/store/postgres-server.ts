@@ -13,8 +13,8 @@ import { Client } from 'pg';
 const INSTALLED = '/usr/lib/postgresql';
 
 export interface PostgresServer {
-  /** Address of a new, empty database. */
-  createDatabase(): Promise<string>;
+  /** Address of a new database: empty, or a copy of one that nobody is connected to. */
+  createDatabase(original?: string): Promise<string>;
   /** Runs statements on a database of this server, as its superuser. */
   run(databaseUrl: string, text: string): Promise<Record<string, unknown>[]>;
   /** `fast` ends all connections, `immediate` is like a crash. */
@@ -139,9 +139,10 @@ class Server implements PostgresServer {
     await exited;
   }
 
-  async createDatabase(): Promise<string> {
+  async createDatabase(original?: string): Promise<string> {
     const name = `trawl_${++this.#databaseCount}`;
-    await this.run(this.#url('postgres'), `CREATE DATABASE ${name}`);
+    const template = original === undefined ? 'template1' : new URL(original).pathname.slice(1);
+    await this.run(this.#url('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template}`);
     return this.#url(name);
   }
 

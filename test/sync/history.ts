@@ -1,11 +1,12 @@
 // Random histories of repositories with handwritten branches, and everything that an index of them returns.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { runProgram } from '../base/run-program.ts';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
 import type { IndexOf } from './index-of.ts';
 
@@ -171,7 +172,8 @@ export class History {
     for (const [path, content] of this.#twinFiles(count))
       lines.push(`M 100644 inline ${path}`, `data ${content.length}`, content);
     const input = `${lines.join('\n')}\n`;
-    const done = spawnSync('git', ['fast-import', '--force', '--quiet'], { cwd: this.repo, input });
+    const options = { cwd: this.repo, env: process.env, input };
+    const done = runProgram('git', ['fast-import', '--force', '--quiet'], options);
     assert.equal(done.status, 0, done.stderr.toString());
     this.#trees.set(branch, tree);
     const id = git(this.repo, 'rev-parse', `refs/heads/${branch}`);

@@ -18,7 +18,7 @@ import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 12);
 const CHANGES_PER_WORLD = 12;
 const REPOS = 4;
 

@@ -22,7 +22,7 @@ import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
 
-const STEPS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 70);
+const STEPS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 const REPOS = 4;
 const ON_DEMAND = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
 const RULES: readonly RepoChange[] = [

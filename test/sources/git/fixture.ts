@@ -1,9 +1,9 @@
 // Real git repositories and folders in temporary locations.
 
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { runProgram } from '../../base/run-program.ts';
 
 const ENVIRONMENT = {
   PATH: process.env['PATH'],
@@ -36,8 +36,7 @@ export function temporaryFolder(): string {
 
 /** Runs git and returns its output without the line end; throws if it fails. */
 export function git(cwd: string, ...args: string[]): string {
-  const options = { cwd, env: ENVIRONMENT, maxBuffer: 1 << 28 };
-  const result = spawnSync('git', [...SETTINGS, ...args], options);
+  const result = runProgram('git', [...SETTINGS, ...args], { cwd, env: ENVIRONMENT });
   if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
   return result.stdout.toString().trimEnd();
 }

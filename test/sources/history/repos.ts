@@ -1,10 +1,12 @@
 // Repositories for tests of history, commit by commit, written for `git fast-import`: it takes any name, message,
 // encoding, time and parents, and is fast. Files are bytes or text.
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { runProgram } from '../../base/run-program.ts';
 import { git, temporaryFolder } from '../git/fixture.ts';
+
+const ENVIRONMENT = { PATH: process.env['PATH'], HOME: '/nonexistent', LC_ALL: 'C.UTF-8' };
 
 export interface MadeFile {
   readonly mode?: '100644' | '100755' | '120000' | '160000';
@@ -74,10 +76,10 @@ export function importStream(commits: readonly MadeCommit[]): Buffer {
 /** A bare repository with these commits, HEAD naming `main`. */
 export function makeHistory(
   commits: readonly MadeCommit[],
-  options: { readonly format?: 'sha1' | 'sha256' } = {},
+  { format = 'sha1' }: { readonly format?: 'sha1' | 'sha256' } = {},
 ): MadeRepo {
   const folder = temporaryFolder();
-  git(folder, 'init', '-q', '--bare', '-b', 'main', `--object-format=${options.format ?? 'sha1'}`);
+  git(folder, 'init', '-q', '--bare', '-b', 'main', `--object-format=${format}`);
   const marks = path.join(folder, 'marks');
   const args = [
     'fast-import',
@@ -86,7 +88,8 @@ export function makeHistory(
     '--force',
     '--export-marks=marks',
   ];
-  const made = spawnSync('git', args, { cwd: folder, input: importStream(commits) });
+  const options = { cwd: folder, env: ENVIRONMENT, input: importStream(commits) };
+  const made = runProgram('git', args, options);
   if (made.status !== 0) throw new Error(made.stderr.toString());
   return { path: folder, commits: readMarks(marks) };
 }
@@ -103,8 +106,7 @@ function readMarks(file: string): string[] {
 
 /** What git itself writes, without the daemon's settings: as somebody sees it who types the command. */
 export function gitBytes(cwd: string, ...args: string[]): Buffer {
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', LC_ALL: 'C.UTF-8' };
-  const result = spawnSync('git', ['--no-pager', ...args], { cwd, env, maxBuffer: 1 << 28 });
+  const result = runProgram('git', ['--no-pager', ...args], { cwd, env: ENVIRONMENT });
   if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
   return result.stdout;
 }

@@ -1106,10 +1106,10 @@ test('a repository refused at a taken path is fetched at its current one', async
   ]);
 });
 
-test('a repository of 100,000 refs: the selected ones are searched, and a push to one is found', async () => {
+test('a repository of 20,000 refs: the selected ones are searched, and a push to one is found', async () => {
   const folder = makeRepo(PLUM);
   const commit = git(folder, 'rev-parse', 'HEAD').trim();
-  const numbers = Array.from({ length: 50_000 }, (_, index) => index);
+  const numbers = Array.from({ length: 10_000 }, (_, index) => index);
   const names = numbers.flatMap((one) => [`refs/heads/b/${one}`, `refs/tags/t${one}`]).sort();
   const lines = names.map((name) => `${commit} ${name}\n`).join('');
   writeFileSync(
@@ -1117,17 +1117,17 @@ test('a repository of 100,000 refs: the selected ones are searched, and a push t
     `# pack-refs with: peeled fully-peeled sorted \n${lines}`,
   );
   const host = hostOf(folder);
-  const settings = settingsOf({ revisions: { tags: ['t49*'] } });
+  const settings = settingsOf({ revisions: { tags: ['t9*'] } });
   await using index = await settled(host, { settings });
   const revisionsOf = (): readonly string[] =>
     index.instance.parts.snapshots.current.repos[0]!.revisions!;
-  // The default one; 49, 490 to 499 and so on.
+  // The default one; 9, 90 to 99 and so on.
   assert.equal(revisionsOf().length, 1 + 1 + 10 + 100 + 1_000);
   commitFiles(folder, { 'new.txt': 'plum\n' });
-  git(folder, 'tag', '-f', 't49000');
+  git(folder, 'tag', '-f', 't9000');
   index.connections.requestFetch(1);
   await index.settle();
-  for (const query of ['plum', 'plum rev:t49000'])
+  for (const query of ['plum', 'plum rev:t9000'])
     assert.deepEqual(await found(index, query), ['host/o/1:a.txt', 'host/o/1:new.txt']);
-  assert.deepEqual(await found(index, 'plum rev:t49001'), ['host/o/1:a.txt']);
+  assert.deepEqual(await found(index, 'plum rev:t9001'), ['host/o/1:a.txt']);
 });
