@@ -42,6 +42,10 @@ ${C_COMMON}
 `;
 
 const FUNCTION_VALUES = '[(arrow_function) (function_expression) (generator_function)]';
+const UNNAMED_FUNCTIONS =
+  '[(arrow_function) (function_expression !name) (generator_function !name)]';
+const NAMED_FUNCTIONS =
+  '[(function_expression name: (identifier) @name) (generator_function name: (identifier) @name)]';
 
 /** A name in a class, an object or a type: a word, or a string without escapes. */
 const PROPERTY = '[(property_identifier) @name (string . (string_fragment) @name .)]';
@@ -92,12 +96,29 @@ const LOCAL_BLOCKS = `
 (for_in_statement) @local
 `;
 
+/** Functions or classes with names of their own, used as values; not where the target has the same name. */
+const namedValues = (named: string, kind: string): string => `
+([
+  (variable_declarator name: (identifier) @target value: ${named} @${kind})
+  (assignment_expression left: (identifier) @target right: ${named} @${kind})
+  (assignment_expression
+    left: (member_expression property: (property_identifier) @target) right: ${named} @${kind})
+  (pair key: (property_identifier) @target value: ${named} @${kind})
+] (#not-eq? @target @name))
+(return_statement ${named} @${kind})
+(export_statement ${named} @${kind})
+(arguments ${named} @${kind})
+(parenthesized_expression ${named} @${kind})
+(arrow_function body: ${named} @${kind})
+`;
+
 const JAVASCRIPT_COMMON = `
 (function_declaration name: (identifier) @name) @function
 (generator_function_declaration name: (identifier) @name) @function
 (method_definition ["get" "set"] name: ${MEMBER}) @property
 (method_definition name: ${MEMBER}) @method
 (variable_declarator name: (identifier) @name value: ${FUNCTION_VALUES}) @function
+(variable_declarator name: (identifier) @name value: (class)) @class
 (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)
 (variable_declarator name: (identifier) @name) @variable
 (export_statement
@@ -105,13 +126,26 @@ const JAVASCRIPT_COMMON = `
 (export_statement (_ (variable_declarator name: ${PATTERN}) @variable))
 (assignment_expression
   left: (member_expression property: (property_identifier) @name)
+  right: ${UNNAMED_FUNCTIONS}) @function
+((assignment_expression
+  left: (member_expression property: (property_identifier) @name)
   right: ${FUNCTION_VALUES}) @function
+  (#not-eq? @name "exports"))
+(assignment_expression
+  left: (member_expression property: (property_identifier) @name)
+  right: (class !name)) @class
+((assignment_expression
+  left: (member_expression property: (property_identifier) @name)
+  right: (class)) @class
+  (#not-eq? @name "exports"))
+${namedValues(NAMED_FUNCTIONS, 'function')}
 (pair key: ${PROPERTY} value: ${FUNCTION_VALUES}) @method
 ${LOCAL_BLOCKS}
 `;
 
 const JAVASCRIPT = `
 (class_declaration name: (identifier) @name) @class
+${namedValues('(class name: (identifier) @name)', 'class')}
 (field_definition property: ${MEMBER}) @field
 ${JAVASCRIPT_COMMON}
 `;
@@ -119,6 +153,7 @@ ${JAVASCRIPT_COMMON}
 const TYPESCRIPT = `
 (class_declaration name: (type_identifier) @name) @class
 (abstract_class_declaration name: (type_identifier) @name) @class
+${namedValues('(class name: (type_identifier) @name)', 'class')}
 (interface_declaration name: (type_identifier) @name) @interface
 (type_alias_declaration name: (type_identifier) @name) @type
 (enum_declaration name: (identifier) @name) @enum

@@ -86,6 +86,21 @@ test('with all engines each language uses the better one', { skip: NO_CTAGS }, a
   assert.equal((await symbolsIn(both, 'JavaScript', large)).length, 1);
 });
 
+test('methods of a class expression have the class as parent', async () => {
+  for (const language of ['JavaScript', 'TypeScript']) {
+    const content = Buffer.from(
+      'module.exports = class Handler { handle() {} };\nexports.Baz = class { run() {} };\n',
+    );
+    const symbols = await symbolsIn(extractors['tree-sitter'], language, content);
+    assert.deepEqual(formatSymbols(content, symbols), [
+      '1 class Handler',
+      '1 method handle in class Handler',
+      '2 class Baz',
+      '2 method run in class Baz',
+    ]);
+  }
+});
+
 test('TypeScript: a call signature after one without a semicolon does not end the file', async () => {
   const signatures =
     '  <A>(a: A): Effect\n  (b: string): Effect // why\n\n  /** Doc. */\n  <B>(b: B): B\n';

@@ -15,8 +15,10 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['csharp', 'C#'],
   ['haskell', 'Haskell'],
   ['java', 'Java'],
+  ['javascript', 'JavaScript'],
   ['kotlin', 'Kotlin'],
   ['ruby', 'Ruby'],
+  ['typescript', 'TypeScript'],
 ]);
 
 /** `// = first second`, in the form of the language's comments. */
