@@ -182,46 +182,46 @@ async function playTakes(
   assert.ok(daemon !== undefined);
   const limit = player.limits.get(user) ?? null;
   const key = `${new Date(wallMs).toISOString().slice(0, 10)} ${user}`;
-  const tally = counts.get(key) ?? { min: 0, max: 0, doubt: 0, admitted: [] };
-  counts.set(key, tally);
+  const bounds = counts.get(key) ?? { min: 0, max: 0, doubt: 0, admitted: [] };
+  counts.set(key, bounds);
   const all = Array.from({ length: count }, async () => daemon.ledger.take(user, limit, wallMs));
   const outcomes = await world.settle(Promise.allSettled(all));
   const decisions = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const admitted = decisions.filter((one) => one.admitted).length;
   const failedCount = count - decisions.length;
   if (failedCount > 0) assert.ok(!player.isExact, 'a request failed');
-  tally.max += failedCount;
-  tally.doubt += failedCount;
+  bounds.max += failedCount;
+  bounds.doubt += failedCount;
   if (limit === null) assert.equal(admitted + failedCount, count);
-  else narrow(tally, limit, { count, admitted, failedCount }, key);
-  tally.min += admitted;
-  tally.max += admitted;
-  tally.admitted.push({ daemon, atMs: world.nowMs(), count: admitted });
-  checkFigures(player, decisions, limit, tally);
+  else narrow(bounds, limit, { count, admitted, failedCount }, key);
+  bounds.min += admitted;
+  bounds.max += admitted;
+  bounds.admitted.push({ daemon, atMs: world.nowMs(), count: admitted });
+  checkFigures(player, decisions, limit, bounds);
 }
 
 /** Checks the number of admitted ones, and learns from it what counts. */
 function narrow(
-  tally: Count,
+  bounds: Count,
   limit: number,
   taken: { readonly count: number; readonly admitted: number; readonly failedCount: number },
   key: string,
 ): void {
   const { count, admitted, failedCount } = taken;
   const decided = count - failedCount;
-  const least = Math.min(decided, Math.max(0, limit - tally.max));
-  const most = Math.min(decided, Math.max(0, limit - tally.min));
-  const range = `${least} to ${most} of ${count}, limit ${limit}, used ${tally.min} to ${tally.max}`;
+  const least = Math.min(decided, Math.max(0, limit - bounds.max));
+  const most = Math.min(decided, Math.max(0, limit - bounds.min));
+  const range = `${least} to ${most} of ${count}, limit ${limit}, used ${bounds.min} to ${bounds.max}`;
   assert.ok(admitted >= least && admitted <= most, `${key}: ${admitted} admitted, not ${range}`);
-  if (admitted < decided) tally.min = Math.max(tally.min, limit - admitted - tally.doubt);
-  if (admitted > 0) tally.max = Math.min(tally.max, limit - admitted + failedCount);
+  if (admitted < decided) bounds.min = Math.max(bounds.min, limit - admitted - bounds.doubt);
+  if (admitted > 0) bounds.max = Math.min(bounds.max, limit - admitted + failedCount);
 }
 
 function checkFigures(
   player: Player,
   decisions: readonly Decision[],
   limit: number | null,
-  tally: Count,
+  bounds: Count,
 ): void {
   const resetAtMs = (Math.floor(player.wallMs / DAY_MS) + 1) * DAY_MS;
   for (const decision of decisions) {
@@ -231,11 +231,11 @@ function checkFigures(
     else if (!decision.admitted) assert.equal(decision.remaining, 0);
     else {
       const remaining = decision.remaining ?? -1;
-      assert.ok(remaining >= Math.max(0, limit - tally.max) && remaining < limit, `${remaining}`);
+      assert.ok(remaining >= Math.max(0, limit - bounds.max) && remaining < limit, `${remaining}`);
     }
   }
-  if (!player.isExact || limit === null || tally.min !== tally.max) return;
+  if (!player.isExact || limit === null || bounds.min !== bounds.max) return;
   const remaining = decisions.filter((one) => one.admitted).map((one) => one.remaining);
-  const expected = remaining.map((_, i) => limit - tally.min + remaining.length - 1 - i);
+  const expected = remaining.map((_, i) => limit - bounds.min + remaining.length - 1 - i);
   assert.deepEqual(remaining, expected);
 }

@@ -140,13 +140,13 @@ interface PageTestOptions extends Omit<VisitorOptions, 'url'> {
  * Opens a page that stays open: with it stays the process of the pages, which keeps their compiled scripts from test to test.
  * Returns what closes all other pages and forgets what they have stored; the browser keeps its cache.
  */
-async function openKeeper(context: BrowserContext, url: string): Promise<() => Promise<void>> {
-  const keeper = await context.newPage();
-  await keeper.goto(`${url}/api/version`);
-  const session = await context.newCDPSession(keeper);
+async function openAnchorPage(context: BrowserContext, url: string): Promise<() => Promise<void>> {
+  const anchor = await context.newPage();
+  await anchor.goto(`${url}/api/version`);
+  const session = await context.newCDPSession(anchor);
   const { origin } = new URL(url);
   return async () => {
-    const others = context.pages().filter((page) => page !== keeper);
+    const others = context.pages().filter((page) => page !== anchor);
     await Promise.all(others.map(closePage));
     await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
     await context.unrouteAll({ behavior: 'ignoreErrors' });
@@ -173,7 +173,7 @@ export function pageTests(
   const started = once(async () => {
     const url = await start();
     const context = await openContext({ ...options, url });
-    return { url, context, forget: await openKeeper(context, url) };
+    return { url, context, forget: await openAnchorPage(context, url) };
   });
   return (name, run) =>
     void test(name, { skip: NO_BROWSER }, async () => {
