@@ -1,17 +1,20 @@
-// Writes a backup to a temporary file beside its own, synced, then renamed. A failure leaves an old file unchanged.
+// Writes a backup to a temporary file beside its own, synced, then renamed. A failure leaves an old file unchanged. Files of
+// the data directory, and what is no file, are never replaced.
 
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { syncPath } from '../base/synced.ts';
 import { messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
-/** Errors: UsageError if the file cannot be written; the errors of `parts`. */
+/** Errors: UsageError if the file cannot be written, or must not be; the errors of `parts`. */
 export async function writeBackupFile(
-  file: string,
+  name: string,
+  dataDir: string,
   parts: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly size: number }> {
+  const file = await targetOf(name, dataDir);
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
   const handle = await open(partial, 'wx', 0o600).catch((error: unknown) => {
     throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
@@ -30,6 +33,23 @@ export async function writeBackupFile(
     await rm(partial, { force: true });
     throw error;
   }
-  await syncPath(path.dirname(path.resolve(file)));
+  await syncPath(path.dirname(file));
   return { size };
+}
+
+/** The file itself, where `name` is a link. */
+async function targetOf(name: string, dataDir: string): Promise<string> {
+  const found = await stat(name).catch(() => undefined);
+  if (found?.isDirectory() === true)
+    throw new UsageError(
+      `${name} is a folder; name a file, such as ${path.join(name, 'trawl.backup')}`,
+    );
+  if (found?.isFile() === false)
+    throw new UsageError(`${name} is not a regular file, so no backup can replace it`);
+  const folder = path.dirname(path.resolve(name));
+  const real = await realpath(found === undefined ? folder : name).catch(() => folder);
+  const own = path.relative(await realpath(dataDir), real);
+  if (!own.startsWith('..') && !path.isAbsolute(own))
+    throw new UsageError(`${name} is in the data directory ${dataDir}; name a file outside of it`);
+  return found === undefined ? path.resolve(name) : real;
 }

@@ -3,6 +3,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
 import { systemCodeOf } from '../base/caught.ts';
+import { UsageError } from './errors.ts';
 
 export class NoDaemonError extends Error {
   override readonly name = 'NoDaemonError';
@@ -19,9 +20,15 @@ export interface ControlCall {
   readonly signal?: AbortSignal;
 }
 
-const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', 'EPIPE'];
+/** Nobody listens. */
+const NOT_THERE = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
+/** Listened, and went. */
+const GONE = ['ECONNRESET', 'EPIPE'];
 
-/** The head of the answer. Errors: NoDaemonError; those of the connection. */
+/**
+ * The head of the answer. Errors: NoDaemonError, if nothing was done; UsageError, if that is unknown; those of the
+ * connection.
+ */
 export function callControl(
   socketPath: string,
   { method, path, body, account, headers: further, signal }: ControlCall,
@@ -46,10 +53,20 @@ export function callControl(
       resolve(response);
     });
     sent.on('error', (error) => {
-      const codes = isLetIn ? [] : NOBODY;
-      reject(codes.includes(systemCodeOf(error) ?? '') ? new NoDaemonError(socketPath) : error);
+      const code = systemCodeOf(error) ?? '';
+      const isUnchanged = method === 'GET' || (body !== undefined && !isLetIn);
+      if (NOT_THERE.includes(code) || (isUnchanged && GONE.includes(code)))
+        reject(new NoDaemonError(socketPath));
+      else reject(isUnchanged || !GONE.includes(code) ? error : unknownOutcome(error));
     });
     if (body === undefined) sent.end();
     else sent.flushHeaders();
   });
+}
+
+function unknownOutcome(error: Error): UsageError {
+  return new UsageError(
+    'the daemon went away before it answered: check whether the change was made, and repeat the command if not',
+    { cause: error },
+  );
 }

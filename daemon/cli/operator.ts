@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -17,6 +18,8 @@ import { RequestError, isErrorObject, UsageError } from './errors.ts';
 /** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
 const WAIT_MS = 5_000;
 const PAUSE_MS = 50;
+/** Guess: longer than a busy daemon takes. */
+const SILENCE_MS = 20_000;
 /** Items of a page: the operator's limit. */
 const PER_PAGE = 5_000;
 
@@ -141,7 +144,7 @@ export async function reach(
   const end = Date.now() + waitMs;
   for (;;) {
     const socketPath = findControlPath(dataDir);
-    if (await isThere(socketPath)) return { socketPath, close: () => Promise.resolve() };
+    if (await isThere(socketPath, dataDir)) return { socketPath, close: () => Promise.resolve() };
     const opened = await open().catch(lockedOnly);
     if (!(opened instanceof Error))
       return { socketPath: findControlPath(dataDir), close: () => opened.close() };
@@ -163,14 +166,19 @@ async function lockedOnly(error: unknown): Promise<LockedError> {
   throw error;
 }
 
-async function isThere(socketPath: string): Promise<boolean> {
+async function isThere(socketPath: string, dataDir: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(SILENCE_MS);
   try {
-    const call = { method: 'GET', path: '/api/health', account: systemAccount() };
+    const call = { method: 'GET', path: '/api/health', account: systemAccount(), signal };
     (await callControl(socketPath, call)).resume();
     return true;
   } catch (error) {
     if (error instanceof NoDaemonError) return false;
-    throw error;
+    if (!signal.aborted) throw error;
+    throw new UsageError(
+      `the daemon of ${dataDir} has not answered for ${SILENCE_MS / 1000} s; ${join(dataDir, 'lock')} names its process: end it, and start it again`,
+      { cause: error },
+    );
   }
 }
 

@@ -304,10 +304,12 @@ async function backup(options: BackupOptions): Promise<{ readonly size: number }
   const { openOperator } = await import('./operator.ts');
   const { writeBackupFile } = await import('./backup-file.ts');
   const { file, withIndex, passphrase, ...common } = options;
-  const operator = await openOperator(await quietly(common), false);
+  const configuration = await quietly(common);
+  const operator = await openOperator(configuration, false);
   try {
     return await writeBackupFile(
       file,
+      configuration.dataDir,
       operator.backup({ withIndex, ...omitUndefined({ passphrase }) }),
     );
   } finally {

@@ -5,10 +5,12 @@ import assert from 'node:assert/strict';
 import {
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -311,6 +313,29 @@ void test('killed during a restore: the state before or the complete one', async
   assert.ok(killCount > 0);
   await ok(['restore', file, '--force'], target);
   assert.equal((await usersOf(targetDir)).stdout, expected);
+});
+
+void test('a backup replaces no file of the data directory, no folder and no device, and follows links', async () => {
+  const { dataDir, options } = await copyInstance();
+  const folder = temporaryFolder();
+  const { emails } = await usersOf(dataDir);
+  symlinkSync(path.join(dataDir, 'store.db'), path.join(folder, 'link'));
+  const reasons: [string, RegExp][] = [
+    [path.join(dataDir, 'store.db'), /store\.db is in the data directory/],
+    [path.join(dataDir, 'new.backup'), /is in the data directory/],
+    [path.join(folder, 'link'), /link is in the data directory/],
+    [folder, /is a folder; name a file/],
+    ['/dev/null', /is not a regular file/],
+  ];
+  for (const [file, reason] of reasons)
+    assert.match(await refused(['backup', file], options), reason);
+  assert.deepEqual((await usersOf(dataDir)).emails, emails);
+  assert.equal(statSync('/dev/null').isCharacterDevice(), true);
+  writeFileSync(path.join(folder, 'old'), 'old');
+  symlinkSync('old', path.join(folder, 'latest'));
+  await ok(['backup', path.join(folder, 'latest')], options);
+  assert.equal(lstatSync(path.join(folder, 'latest')).isSymbolicLink(), true);
+  assert.notEqual(readFileSync(path.join(folder, 'old'), 'utf8'), 'old');
 });
 
 void test('the daemon ends during a backup: an error and no file', async () => {
