@@ -9,6 +9,7 @@ import test, { after, before } from 'node:test';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { callTool, toolClient } from '../api/mcp/tool-client.ts';
+import { runProgram } from '../base/run-program.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, eventually, get, jobsEnded, type Served, serve, trawl } from './daemon.ts';
 
@@ -59,6 +60,7 @@ before(async () => {
   commitAll(open, 'second');
   writeFiles(hidden, { [HOSTILE_NAME]: 'cherry\n', 'a.txt': 'long\n'.repeat(20_000) });
   commitAll(hidden, 'second');
+  importLarge(hidden);
   commits = git(open, 'log', '--format=%H').split('\n');
   git(open, 'checkout', '-q', '-b', 'linked');
   git(open, 'update-index', '--add', '--cacheinfo', `160000,${commits[0]!},libs/inner`);
@@ -84,6 +86,25 @@ before(async () => {
     return !text.includes('still being found');
   }, 200);
 });
+
+/** A tag `large`: a folder and messages that do not fit into a result. */
+function importLarge(repo: string): void {
+  const files = Array.from(
+    { length: 700 },
+    (_, i) => `M 100644 inline ${i}${'n'.repeat(100)}\ndata 0\n`,
+  );
+  const history = Array.from({ length: 40 }, (_, i) => {
+    const message = `subject ${i}\n\n${'body '.repeat(400)}`;
+    const head = `commit refs/tags/large\ncommitter A <a@example.com> ${i} +0000\n`;
+    return `${head}data ${message.length}\n${message}\n${i === 0 ? files.join('') : ''}\n`;
+  });
+  const { status } = runProgram('git', ['fast-import', '--quiet'], {
+    cwd: repo,
+    env: process.env,
+    input: history.join(''),
+  });
+  assert.equal(status, 0);
+}
 
 after(async () => {
   await owner.close();
@@ -390,10 +411,36 @@ void test('get_diff: a unified diff that git applies', async () => {
       'diff --git a/new.txt b/new.txt\n--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+new',
   );
   assert.equal(await textOf('get_diff', { ...requested, head: commits[1] }), 'No differences');
+  const large = { repo: 'local/hidden', base: 'HEAD^', head: 'HEAD' };
+  const cut = await textOf('get_diff', large);
   assert.match(
-    await textOf('get_diff', { repo: 'local/hidden', base: 'HEAD^', head: 'HEAD' }),
-    /\(cut: \d+ more lines of this file; .*\)\n\(cut: 1 more files; call again with path:\n  "odd.*\+1 -0\)$/,
+    cut,
+    /\(cut: \d+ more lines of this file; .*\)\n\(cut: 1 more files of this page; call again with path.*\n  "odd.*\+1 -0$/,
   );
+  assert.ok(cut.length > 50_000 && cut.length <= 60_000, String(cut.length));
+  assert.match(
+    await textOf('get_diff', { ...large, page: 2 }),
+    /^No files on page 2: the last of the 2 files is on page 1\. Set path/,
+  );
+});
+
+void test('lists that are too large for a result are cut, and say so', async () => {
+  const large = { repo: 'local/hidden', ref: 'large' };
+  const tree = await textOf('list_tree', large);
+  assert.ok(tree.length > 50_000 && tree.length <= 60_000, String(tree.length));
+  assert.match(tree, /\n\(cut: the text is full after \d+ entries; list a folder below\)$/);
+  const log = await textOf('list_commits', large);
+  assert.ok(log.length > 30_000 && log.length <= 60_000, String(log.length));
+  const { commits: found, cut } = JSON.parse(log) as {
+    readonly commits: readonly { readonly message: string; readonly body: string }[];
+    readonly cut: string;
+  };
+  assert.equal(found.length, 40);
+  assert.equal(found[0]?.message, 'subject 39');
+  assert.ok(found.every(({ body }) => body.length === 1001 && body.endsWith('…')));
+  assert.match(cut, /smaller perPage/);
+  const few = await textOf('list_commits', { ...large, perPage: 2 });
+  assert.doesNotMatch(few, /…|"cut"/);
 });
 
 void test('one repository needs no name; with several the refusal lists them', async () => {

@@ -1,12 +1,13 @@
 // The tools `list_commits` and `get_diff`.
 
 import { z } from 'zod';
+import type { CommitFields } from '../../../sources/history/commits.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { commitDateText } from '../../history/commit-dates.ts';
 import { commitsOf } from '../../history/commit-endpoints.ts';
 import { diffOf, type FileDiff } from '../../history/diff-endpoints.ts';
 import { expressionText } from '../../history/expression-input.ts';
-import { BoundedText } from './bounded-text.ts';
+import { BoundedText, TEXT_SIZE_MAX } from './bounded-text.ts';
 import { pageArguments, partOf } from './pages.ts';
 import { displayName } from './display-name.ts';
 import { requestedRepo, pathField, repoField } from './tool-arguments.ts';
@@ -37,18 +38,40 @@ export const listCommits = tool(
   async (args, context) => {
     const repo = requestedRepo(args.repo, context).name;
     const { total, items } = await commitsOf({ ...args, repo }, context);
-    // Empty values and e-mail addresses do not help a model.
-    const commits = items.map(({ hash, date, message, body, refs, authorName }) => ({
-      hash,
-      date,
-      message,
-      ...(body === '' ? {} : { body }),
-      ...(refs === '' ? {} : { refs }),
-      authorName,
-    }));
-    return partOf({ commits, totalCount: total }, args);
+    const textWith = (fieldSize: number): string => {
+      const commits = items.map((commit) => commitOf(commit, fieldSize));
+      const note = fieldSize === Infinity ? {} : { cut: CUT_COMMITS };
+      return partOf({ commits, totalCount: total, ...note }, args);
+    };
+    for (const fieldSize of [Infinity, 4000, 1000, 250, 60]) {
+      const text = textWith(fieldSize);
+      if (text.length <= TEXT_SIZE_MAX) return text;
+    }
+    // Fits even if each character is escaped.
+    return textWith(15);
   },
 );
+
+const CUT_COMMITS = 'texts that end with … are shortened; call again with a smaller perPage';
+
+/** Empty values and e-mail addresses do not help a model. */
+function commitOf(
+  { hash, date, message, body, refs, authorName }: CommitFields,
+  fieldSize: number,
+) {
+  return {
+    hash,
+    date,
+    message: shortened(message, fieldSize),
+    ...(body === '' ? {} : { body: shortened(body, fieldSize) }),
+    ...(refs === '' ? {} : { refs: shortened(refs, fieldSize) }),
+    authorName: shortened(authorName, fieldSize),
+  };
+}
+
+function shortened(text: string, size: number): string {
+  return text.length <= size ? text : `${text.slice(0, size)}…`;
+}
 
 const FILES_MAX = 200;
 
@@ -72,10 +95,16 @@ export const getDiff = tool(
     const { json, total } = await diffOf({ ...args, repo, window }, context);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own answer
     const { files } = JSON.parse(json.toString()) as { readonly files: readonly FileDiff[] };
-    if (files.length === 0) return total === 0 ? 'No differences' : 'No files on this page';
+    if (files.length === 0) return total === 0 ? 'No differences' : noFiles(page, total);
     return diffText(files, total, page);
   },
 );
+
+/** A page is cut by size, and the next one does not continue it: the model must set `path`. */
+function noFiles(page: number, total: number): string {
+  const last = Math.ceil(total / FILES_MAX);
+  return `No files on page ${page}: the last of the ${total} files is on page ${last}. Set path to a file or folder to get what was left out of a page for size`;
+}
 
 function diffText(files: readonly FileDiff[], total: number, page: number): string {
   const text = new BoundedText();
@@ -87,12 +116,9 @@ function diffText(files: readonly FileDiff[], total: number, page: number): stri
     else remaining.push(file);
     isFull = true;
   }
-  if (remaining.length > 0) {
-    text.end(`(cut: ${remaining.length} more files; call again with path:`);
-    text.end(`${remaining.slice(0, NAMES_MAX).map(changeOf).join('\n')})`);
-  }
   if (page * FILES_MAX < total)
     text.end(`(cut: page ${page} of ${total} files; continue with page ${page + 1}, or set path)`);
+  if (remaining.length > 0) addNames(text, remaining);
   return text.toString();
 }
 
@@ -106,6 +132,13 @@ function addStart(text: BoundedText, file: FileDiff): void {
 
 /** Files named by a cut diff. */
 const NAMES_MAX = 50;
+
+function addNames(text: BoundedText, files: readonly FileDiff[]): void {
+  text.end(
+    `(cut: ${files.length} more files of this page; call again with path, a file or a folder. Changed lines of the first ones:)`,
+  );
+  for (const file of files.slice(0, NAMES_MAX)) if (!text.end(changeOf(file))) break;
+}
 
 function changeOf({ oldPath, newPath, additions, deletions }: FileDiff): string {
   return `  ${displayName(newPath ?? oldPath ?? '')} +${additions} -${deletions}`;

@@ -8,6 +8,7 @@ import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { readFolders } from '../../sources/git-calls.ts';
+import { BoundedText } from './bounded-text.ts';
 import { displayName } from './display-name.ts';
 import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
@@ -44,17 +45,21 @@ export const listTree = tool(
     const { folders, isCut } = await openLevels(repo, args, root, most, context);
     if (!folders.has(root)) throw await noFolder(repo, args.ref, root, context);
     const lines = linesBelow(root, folders, args);
+    const text = new BoundedText();
+    text.add(`[${repo.name}] ${displayName(root)}/`, ...(lines.length === 0 ? ['(empty)'] : []));
     const visible = lines.slice(0, most);
-    const isWhole = !isCut && lines.length <= most;
-    const larger = most < ENTRIES_MAX ? `, or set maxEntries up to ${ENTRIES_MAX}` : '';
-    const end = isWhole ? [] : [`(cut at ${visible.length} entries; list a folder below${larger})`];
-    const empty = lines.length === 0 ? ['(empty)'] : [];
+    const unfit = visible.findIndex((line) => !text.add(line));
     const notes = aboveMost({
       depth: [args.depth, DEPTH_MAX],
       maxEntries: [args.maxEntries, ENTRIES_MAX],
     });
-    const head = `[${repo.name}] ${displayName(root)}/`;
-    return [head, ...visible, ...empty, ...notes, ...end].join('\n');
+    for (const note of notes) text.end(note);
+    const larger = most < ENTRIES_MAX ? `, or set maxEntries up to ${ENTRIES_MAX}` : '';
+    if (unfit !== -1)
+      text.end(`(cut: the text is full after ${unfit} entries; list a folder below)`);
+    else if (isCut || lines.length > most)
+      text.end(`(cut at ${visible.length} entries; list a folder below${larger})`);
+    return text.toString();
   },
 );
 
