@@ -96,6 +96,7 @@ export class ToolCalls {
   async #connect(): Promise<Client> {
     const { configuration } = this.#options;
     const { socketPath } = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
+    if (this.#daemon === undefined) this.#warnOfSources();
     const client = new Client({ name: 'trawl-mcp', version: readProductVersion() });
     // The calls of a lost stream would never end.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
@@ -106,6 +107,15 @@ export class ToolCalls {
       }),
     );
     return client;
+  }
+
+  #warnOfSources(): void {
+    const { configuration, log, sources } = this.#options;
+    const { dataDir } = configuration;
+    log.warn('another process owns the data directory: its sources are searched, not these', {
+      dataDir,
+      sources,
+    });
   }
 
   async #startDaemon(): Promise<Daemon> {

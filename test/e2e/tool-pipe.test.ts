@@ -30,6 +30,7 @@ void test('the current folder is indexed at the first use, and watched', async (
   const repo = makeRepo({ 'src/a.c': 'int plum;\n', '.gitignore': 'build\n' });
   const client = await connect(repo);
   assert.equal(client.getServerVersion()?.name, 'trawl-mcp-server');
+  await client.ping();
   assert.equal(await found(client, 'plum'), true);
   const { text } = await callTool(client, 'list_repos');
   const { repos } = JSON.parse(text) as { repos: { name: string }[] };
