@@ -123,10 +123,11 @@ export async function openOperator(
     throw new UsageError(
       `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
     );
+  const log = createLog(configuration.log);
   const open = async (): Promise<Closable> => {
     // The store loads much code that is not needed if a daemon runs.
     const { openOffline } = await import('../app/offline.ts');
-    return await openOffline(configuration, createLog(configuration.log));
+    return await openOffline(configuration, log);
   };
   const reachThis = (): Promise<Opened> => reach(configuration, open, WAIT_MS);
   return new Operator(reachThis, await reachThis());
@@ -150,7 +151,7 @@ export async function reach(
       return { socketPath: findControlPath(dataDir), close: () => opened.close() };
     if (Date.now() > end)
       throw new UsageError(
-        `${opened.fact}, which accepts no commands; try again when it has exited`,
+        `${opened.fact}, which accepts no commands: it may be starting or stopping; try again, and look at its log if that does not help`,
         {
           cause: opened,
         },
