@@ -19,7 +19,7 @@ export async function ensurePortIsFree(args, env) {
     if (error.code !== 'EADDRINUSE') return;
     console.error(
       `error: port ${port} of ${host} is in use by ${await holderOf(host, port)}. ` +
-        `Stop that, or take another port: npm start -- --port ${Number(port) + 1} PATH`,
+        `Stop that, or choose another port, such as --port ${Number(port) + 1}`,
     );
     process.exit(2);
   } finally {

@@ -7,8 +7,8 @@ export function formatCount(count: number): string {
 }
 
 /** `1 block`, `12 blocks`. */
-export function countOf(count: number, unit: string): string {
-  return `${formatCount(count)} ${unit}${count === 1 ? '' : 's'}`;
+export function countOf(count: number, unit: string, units = `${unit}s`): string {
+  return `${formatCount(count)} ${count === 1 ? unit : units}`;
 }
 
 /** Decimal units, three significant digits: `0 B`, `12.3 kB`, `1.30 GB`. */

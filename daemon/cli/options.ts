@@ -169,8 +169,8 @@ export function addAccessOptions(command: Command): Command {
     )
     .option(
       '--enforce-permissions',
-      'only owners and users with a grant see the repositories, unless these are public, or internal and\n' +
-        'the user has signed in; kept until given again',
+      'hide the repositories from all but owners and users with a grant; public ones stay visible to all, ' +
+        'internal ones to signed-in users; kept until given again',
     )
     .option('--no-enforce-permissions', 'everybody who may search sees the repositories')
     .option(

@@ -57,6 +57,8 @@ function createProgram(context: CliContext): Command {
       'show versions',
     )
     .exitOverride()
+    // Below the default of 40: `serve` has a term that leaves 37 of 80 columns.
+    .configureHelp({ minWidthToWrap: 30 })
     .showHelpAfterError('Add --help for the options and examples.')
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),

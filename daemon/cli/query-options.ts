@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
-import { describeError, NoIndexError } from './errors.ts';
+import { describeError, NoIndexError, UsageError } from './errors.ts';
 import { commonOptions, DATA_DIR, integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';
 import type { CommonOptions } from './services.ts';
@@ -20,6 +20,9 @@ export interface QueryFlags extends CommonOptions {
 
 export function addQueryOptions(command: Command): Command {
   return command
+    .showHelpAfterError(
+      'Add --help for the options and examples; put -- before a query that begins with -.',
+    )
     .option('--regex', 'words are regular expressions')
     .option('--case-sensitive', 'case-sensitive')
     .option('-n, --matches <count>', 'maximum number of matches', integer(1), 1000)
@@ -81,6 +84,7 @@ export function runWith<Flags extends QueryFlags>(
 ): void {
   command.action(async (query: string, flags: Flags) => {
     try {
+      if (query.trim() === '') throw new UsageError('the query is empty');
       await run(query, flags, context);
     } catch (error) {
       context.stderr.write(`${describeError(error, query)}\n`);

@@ -28,7 +28,11 @@ function isSearchEvent(value: unknown): value is SearchEvent {
 
 function addressOf(url: string, endpoint: string): URL {
   const isAddress = URL.canParse(url) && /^https?:/.test(url);
-  if (!isAddress) throw new UsageError(`not an http or https address: ${url}`);
+  if (!isAddress) {
+    const isSchemeMissing = !url.includes('://') && URL.canParse(`http://${url}`);
+    const advice = isSchemeMissing ? `; write http://${url}` : '';
+    throw new UsageError(`not an http or https address: ${url}${advice}`);
+  }
   return new URL(endpoint, url.endsWith('/') ? url : `${url}/`);
 }
 

@@ -7,6 +7,7 @@ import type {
   MatchRange,
   SearchResponse,
 } from '../api/search/search-schemas.ts';
+import { countOf } from './format.ts';
 import {
   COLORS,
   PLAIN,
@@ -185,6 +186,8 @@ export function formatStats(stats: NumberTable): string {
   return lines.join('');
 }
 
+const matches = (count: number): string => countOf(count, 'match', 'matches');
+
 export function formatIncomplete(
   response: Pick<SearchResponse, 'stats' | 'isSearchExhaustive' | 'incompleteReasons'>,
 ): string {
@@ -192,13 +195,24 @@ export function formatIncomplete(
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const { actualMatchCount, totalMatchCount } = response.stats;
   return reasons === 'match_limit'
-    ? `stopped at ${actualMatchCount} matches; at least ${totalMatchCount} exist; raise -n\n`
-    : `incomplete: ${reasons} (at least ${totalMatchCount} matches exist)\n`;
+    ? `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise -n\n`
+    : `incomplete: ${reasons} (at least ${matches(totalMatchCount)} found)\n`;
 }
+
+/** Hints name fields of a request; here these are flags. */
+const FLAGS: Readonly<Record<string, string>> = {
+  isRegexEnabled: '--regex',
+  isCaseSensitivityEnabled: '--case-sensitive',
+};
+/** Not in the value of a filter that the message repeats. */
+const REQUEST_FIELD = /(?<![:\w])(?:isRegexEnabled|isCaseSensitivityEnabled)\b/g;
 
 export function formatHints(hints: readonly Hint[] = []): string {
   return hints
-    .map(({ message, query }) => (query === undefined ? message : `${message} Try: ${query}`))
+    .map(({ message, query }) => {
+      const words = message.replaceAll(REQUEST_FIELD, (field) => FLAGS[field] ?? field);
+      return query === undefined ? words : `${words} Try: ${query}`;
+    })
     .map((text) => `hint: ${escapeControls(text)}\n`)
     .join('');
 }

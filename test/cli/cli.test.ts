@@ -95,6 +95,25 @@ test('help: of the program and each command', async () => {
   }
 });
 
+const LEAVES =
+  'mcp,status,config check,config schema,repo list,repo set,repo remove,grant add,grant remove,key create';
+
+test('help: lines fill 80 columns, except at the end of a sentence, an item or an example', async () => {
+  for (const name of [...COMMANDS.split(','), ...LEAVES.split(','), 'user add', 'user password']) {
+    const { stdout } = await run([...name.split(' '), '--help']);
+    const [usage = '', ...lines] = stdout.split('\nExamples:')[0]!.split('\n');
+    assert.match(usage, /^Usage/);
+    lines.forEach((line, i) => {
+      assert.ok(line.length <= 80, `${name}: ${line}`);
+      const [next] = lines[i + 1]?.trimStart().split(' ') ?? [];
+      const isEnd = /[.:]$/.test(line) || line === '' || !next;
+      // The next line begins an item if it has another indentation and a term.
+      const isItem = /^ {2}\S/.test(lines[i + 1] ?? '');
+      if (!isEnd && !isItem) assert.ok(line.length + 1 + next.length > 80, `${name}: ${line}`);
+    });
+  }
+});
+
 const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegExp])[] = [
   [[], /Usage: trawl/],
   [['serach', 'x'], /unknown command 'serach'[^]*search/],
@@ -111,7 +130,13 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['index', '--mode', 'fast'], /commits, worktree/],
   [['serve', '--port', '65536'], /0 to 65535/],
   [['search', '--url'], /argument missing/],
-  [['search', '--url', 'localhost:1', 'x'], /not an http or https address/],
+  [
+    ['search', '--url', 'localhost:1', 'x'],
+    /not an http or https address: localhost:1; write http:\/\/localhost:1$/m,
+  ],
+  [['search', '--url', 'ftp://x', 'x'], /not an http or https address: ftp:\/\/x$/m],
+  [['search', '-foo'], /unknown option '-foo'[^]*put -- before a query that begins with -/],
+  [['search', ' '], /^error: the query is empty\n$/],
 ];
 
 test('usage errors are refused with the reason', async () => {
@@ -134,6 +159,19 @@ test('a usage error shows arguments without control characters', async () => {
     const stderr = await refuses(args, /error/);
     // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
     assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u202e]|^error: forged/m, args.join());
+  }
+});
+
+test('user add creates only a data directory that is named', async () => {
+  const calls = [
+    [[], {}, false],
+    [['--data-dir', 'd'], {}, true],
+    [[], { TRAWL_DATA_DIR: 'd' }, true],
+  ] as const;
+  for (const [args, env, isMaking] of calls) {
+    const { stderr } = await run(['user', 'add', 'a@x.org', ...args], env);
+    const dataDir = isMaking ? 'd' : '.trawl';
+    assert.deepEqual(echoed(stderr, 'operator'), { dataDir, isMaking });
   }
 });
 

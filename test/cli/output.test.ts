@@ -198,9 +198,32 @@ test('output: an incomplete answer names the reasons and the matches found so fa
   });
   assert.equal(
     formatIncomplete(answer),
-    'incomplete: match_limit, deadline (at least 7 matches exist)\n',
+    'incomplete: match_limit, deadline (at least 7 matches found)\n',
   );
   assert.equal(formatIncomplete(response([])), '');
+});
+
+test('output: a count of one is singular', () => {
+  const answer = response([], { isSearchExhaustive: false, incompleteReasons: ['match_limit'] });
+  const stats = { ...answer.stats, actualMatchCount: 1, totalMatchCount: 3 };
+  assert.equal(
+    formatIncomplete({ ...answer, stats }),
+    'stopped at 1 match; at least 3 exist; raise -n\n',
+  );
+});
+
+test('output: hints name flags, but keep the values of filters', () => {
+  const messages = [
+    'Without regard to case (isCaseSensitivityEnabled) there is 1 match.',
+    'Write regular expressions without slashes, and set isRegexEnabled.',
+    'No file matches file:isRegexEnabled.',
+  ];
+  assert.equal(
+    formatHints(messages.map((message) => ({ message }))),
+    'hint: Without regard to case (--case-sensitive) there is 1 match.\n' +
+      'hint: Write regular expressions without slashes, and set --regex.\n' +
+      'hint: No file matches file:isRegexEnabled.\n',
+  );
 });
 
 test('output: each hint is one line, whatever characters it has', () => {

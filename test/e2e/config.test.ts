@@ -87,7 +87,14 @@ void test('config check: all errors with exit code 1; unreadable files are exit 
     );
     assert.equal(wrong.code, 1);
   }
-  assert.equal((await trawl(['config', 'check', '/nosuch.json'])).code, 2);
+  const reason = '"/nosuch.json"; ENOENT; allowed: a readable file\n';
+  for (const [args, options, name] of [
+    [['/nosuch.json'], {}, 'configuration file '],
+    [[], { env: { TRAWL_CONFIG: '/nosuch.json' } }, 'TRAWL_CONFIG: '],
+  ] as const) {
+    const { code, stderr } = await trawl(['config', 'check', ...args], options);
+    assert.deepEqual([code, stderr], [2, `error: ${name}${reason}`]);
+  }
   const none = await trawl(['config', 'check']);
   assert.deepEqual([none.code, none.stderr], [2, 'error: name a file, or set TRAWL_CONFIG\n']);
 });

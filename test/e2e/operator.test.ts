@@ -170,7 +170,7 @@ async function changeGrants(jobFacade: OperatorApi, repo: string): Promise<void>
   assert.match(await jobFacade.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
   assert.deepEqual(await jobFacade.rows(['grant', 'list']), []);
   const added = await jobFacade.run(['grant', 'add', 'ada@x.org', repo]);
-  assert.match(added.stderr, /1 grants added\n$/);
+  assert.match(added.stderr, /1 grant added\n$/);
   const grant = { email: 'ada@x.org', repo, repoId: 1, source: 'store' };
   for (const filter of [[], ['--user', 'ada@x.org'], ['--repo', repo]])
     assert.deepEqual(await jobFacade.rows(['grant', 'list', ...filter]), [grant]);

@@ -108,15 +108,16 @@ async function saidOf(args: readonly string[], env: Record<string, string> = {})
   return said;
 }
 
-test('the port of the daemon is checked before the build', async () => {
+test('the port of the daemon is checked before the build', async (t) => {
   let isTrawl = false;
   const server = createServer((_, response) =>
     response.end(isTrawl ? '{"version":"v0.1.0"}' : 'hello'),
   );
+  t.after(() => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const next = `npm start -- --port ${port + 1} PATH`;
+  const next = `such as --port ${port + 1}`;
   const said = await saidOf(['serve', '.', '--port', String(port)]);
   assert.ok(said.includes(`port ${port} of 127.0.0.1 is in use by another program`), said);
   assert.ok(said.includes(next), said);

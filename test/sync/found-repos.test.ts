@@ -240,7 +240,7 @@ void test('invalid repositories are reported, and the others are found', async (
   for (let i = 0; i <= FIND_DEPTH_MAX; i++) deep = path.join(deep, 'd');
   mkdirSync(deep, { recursive: true });
   chmodSync(path.join(root, 'locked'), 0);
-  const { repos, odd } = await findRepos(root);
+  const { repos, odd, deepCount } = await findRepos(root);
   chmodSync(path.join(root, 'locked'), 0o755);
   assert.deepEqual(
     repos.map((repo) => path.basename(repo.path)),
@@ -252,12 +252,20 @@ void test('invalid repositories are reported, and the others are found', async (
   await index.index([root]);
   const { length } = index.warnings;
   assert.ok(length >= 3);
+  const unsearched = 'not searched for repositories below level 8: 1 folder';
+  const isLogged = (reason: string) =>
+    index.warningLines.some((line) => line.includes(JSON.stringify(reason)));
+  assert.ok(isLogged(unsearched));
   for (let i = 0; i < 3; i++) await indexerOf(index.instance).sources.findNew(signal);
   assert.deepEqual(index.warnings.slice(length), []);
+  // With files beside the repository, the folder itself is indexed.
+  writeFileSync(path.join(root, 'a.txt'), 'plum\n');
+  await indexerOf(index.instance).sources.findNew(signal);
+  assert.ok(isLogged(`${unsearched}; its files are indexed`));
   await index.close();
   assert.match(reasons, /damaged or incomplete bare repository/);
   assert.match(reasons, /not UTF-8/);
-  assert.match(reasons, /1 folders are more than 8 levels below/);
+  assert.equal(deepCount, 1);
   if (process.getuid?.() !== 0) assert.match(reasons, /cannot be read \(EACCES\)/);
   await assert.rejects(findRepos(path.join(root, 'nowhere')), /ENOENT/);
   const ended = AbortSignal.abort(new Error('stopped'));

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { messageOf } from '../../base/caught.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { formatBytes, formatCount } from '../format.ts';
+import { countOf, formatBytes } from '../format.ts';
 import {
   addAction,
   addOwnOptions,
@@ -79,7 +79,7 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
   const { repoCount, userCount, createdAt, replaced } = report;
   if (replaced.length > 0) stderr.write(`replaced: ${escapeControls(replaced.join(', '))}\n`);
   stderr.write(
-    `restored ${formatCount(userCount)} users and ${formatCount(repoCount)} repositories ` +
+    `restored ${countOf(userCount, 'user')} and ${countOf(repoCount, 'repository', 'repositories')} ` +
       `as of ${createdAt}\n`,
   );
   if (!report.hasIndex) stderr.write('note: repositories are indexed again at the next start\n');
@@ -101,8 +101,8 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .command('backup')
     .summary('write a backup')
     .description(
-      'Writes users, credentials, grants, settings, audit records and the catalog to FILE, as of one moment,\n' +
-        'whether or not the daemon runs. The instance secret and the licence key are only included encrypted, with a\n' +
+      'Writes users, credentials, grants, settings, audit records and the catalog to FILE, as of one moment, ' +
+        'whether or not the daemon runs. The instance secret and the licence key are only included encrypted, with a ' +
         'passphrase.',
     )
     .argument('<file>', 'file to write; an existing file is replaced at the end')
@@ -116,7 +116,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .command('restore')
     .summary('restore a backup')
     .description(
-      'Restores a backup into an empty data directory, or with TRAWL_DATABASE_URL into PostgreSQL, whichever\n' +
+      'Restores a backup into an empty data directory, or with TRAWL_DATABASE_URL into PostgreSQL, whichever ' +
         'of both it came from. A damaged file changes nothing. The daemon must not be running.',
     )
     .argument('<file>', 'backup file')

@@ -1,6 +1,7 @@
 // `trawl config ...`: checks configuration files and shows their schema.
 
 import type { Command } from 'commander';
+import { ConfigError } from '../../base/config/error.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { selectionOf } from '../../base/config/file-check.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
@@ -23,7 +24,11 @@ async function check(
   const { services, stdout, stderr, env } = context;
   const location = argument ?? readVariable(env, 'TRAWL_CONFIG');
   if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
-  const fileCheck = await services.checkConfiguration(location, online === true);
+  const fileCheck = await services
+    .checkConfiguration(location, online === true)
+    .catch((error: unknown) => {
+      throw argument === undefined ? error : withoutVariable(error);
+    });
   const { diagnostics, secrets, probed, probedProviders } = fileCheck;
   stdout.write(describeCheck(fileCheck));
   for (const note of notesOf(fileCheck)) stderr.write(`note: ${note}\n`);
@@ -37,6 +42,13 @@ async function check(
   ];
   stderr.write(isRight ? `valid: ${describeParts(fileCheck)}\n` : `${counts.join(', ')}\n`);
   context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
+}
+
+/** The error of a file that an argument names, not TRAWL_CONFIG. */
+function withoutVariable(error: unknown): unknown {
+  if (!(error instanceof ConfigError) || error.variable !== 'TRAWL_CONFIG') return error;
+  const reason = error.message.slice(`${error.variable}: `.length);
+  return new UsageError(`configuration file ${reason}`, { cause: error });
 }
 
 /** Settings without effect, or without effect unless there is a licence. */
@@ -108,7 +120,7 @@ export function addConfigCommand(program: Command, context: CliContext): void {
     .command('check')
     .summary('check a configuration file')
     .description(
-      'Shows all mistakes in a configuration file; without mistakes what each connection selects, which secrets are read,\n' +
+      'Shows all mistakes in a configuration file; without mistakes what each connection selects, which secrets are read, ' +
         'and whether they exist. Secrets are not shown. Exit code: 0 valid, 1 problems found, 2 could not run.',
     )
     .argument('[file]', 'path or http(s) address (default: TRAWL_CONFIG)')

@@ -34,7 +34,7 @@ export function addExplainCommand(program: Command, context: CliContext): void {
     .command('explain')
     .summary('run a search and explain it')
     .description(
-      'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, the\n' +
+      'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, the ' +
         'result of each shard and the reason.',
     )
     .argument('<query>', 'the query; put -- before one that starts with a dash');

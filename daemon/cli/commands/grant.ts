@@ -6,6 +6,7 @@ import type { listUsers } from '../../api/accounts/member-endpoints.ts';
 import type { getLicence } from '../../api/instance/instance-endpoints.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { countOf } from '../format.ts';
 import { callOperator, type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addAction, addExamples } from '../options.ts';
 import type { Operator } from '../operator.ts';
@@ -27,7 +28,7 @@ async function add(
   await withOperator(context, flags, async (operator) => {
     const body = { userId: email, repoIds: repos };
     const { added } = await operator.call<typeof addGrants>('POST', PATH, { body });
-    context.stderr.write(`${escapeControls(email)}: ${added} grants added\n`);
+    context.stderr.write(`${escapeControls(email)}: ${countOf(added, 'grant')} added\n`);
     const { entitlements } = await operator.call<typeof getLicence>('GET', '/api/license');
     if (!entitlements.includes('permissions'))
       context.stderr.write('note: grants have no effect without a licence for "permissions"\n');
@@ -44,7 +45,7 @@ async function remove(
   const { removed } = await callOperator<typeof removeGrants>(context, flags, 'DELETE', PATH, {
     body,
   });
-  context.stderr.write(`${escapeControls(email)}: ${removed} grants removed\n`);
+  context.stderr.write(`${escapeControls(email)}: ${countOf(removed, 'grant')} removed\n`);
 }
 
 async function* pagesOf(operator: Operator, { user, repo }: ListFlags) {
@@ -81,17 +82,17 @@ export function addGrantCommand(program: Command, context: CliContext): void {
     .command('grant')
     .summary('give users access to repositories')
     .description(
-      'Adds and removes grants for repositories whose permissions are enforced. Grants have an effect only\n' +
+      'Adds and removes grants for repositories whose permissions are enforced. Grants have an effect only ' +
         'with a licence for "permissions".',
     );
-  for (const [name, summary, run] of [
-    ['add', 'let a user see repositories', add],
-    ['remove', 'remove grants', remove],
+  for (const [name, summary, heading, run] of [
+    ['add', 'let a user see repositories', 'Lets a user see repositories', add],
+    ['remove', 'remove grants', 'Removes grants', remove],
   ] as const) {
     const command = group
       .command(name)
       .summary(summary)
-      .description(`${summary}; an unknown user or repository changes nothing`)
+      .description(`${heading}. If a name is unknown, nothing is changed.`)
       .argument('<email>', 'e-mail address of the user')
       .argument('<repo...>', 'names or ids of repositories');
     addAction(command, context, run, [

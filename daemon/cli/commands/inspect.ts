@@ -79,7 +79,7 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
     .summary('describe an index or a shard')
     .description(
       'For a shard file: the header, the sections, the counts and the size ratios, and its place in the index.\n' +
-        'Without one, for the index: live docs, other docs in the shards, which repositories share them, and\n' +
+        'Without one, for the index: live docs, other docs in the shards, which repositories share them, and ' +
         'the next merge.',
     )
     .argument('[shard]', 'path of a shard file')

@@ -169,7 +169,7 @@ function addKeygen(group: Command, { stdout }: CliContext): void {
     .command('keygen')
     .summary('create a key pair for licences')
     .description(
-      'Creates an Ed25519 key pair. The private key goes to FILE (mode 0600, must not exist yet), the\n' +
+      'Creates an Ed25519 key pair. The private key goes to FILE (mode 0600, must not exist yet), the ' +
         'public key, for TRAWL_LICENSE_PUBLIC_KEY, to standard output.',
     )
     .argument('<file>', 'where to write the private key');

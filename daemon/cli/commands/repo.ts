@@ -62,7 +62,7 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .command('list')
     .summary('list repositories')
     .description(
-      'Lists repositories: id, name, visibility, enforcement, whether the running daemon serves it, when it was last\n' +
+      'Lists repositories: id, name, visibility, enforcement, whether the running daemon serves it, when it was last ' +
         'indexed, where the source is, and why the last job of the running daemon failed.',
     )
     .option('--json', 'one JSON object per line');
@@ -82,7 +82,7 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .command('remove')
     .summary('remove repositories that nothing serves')
     .description(
-      'Removes repositories with their index, grants and clones; sources stay untouched. If one is served, or listed by a\n' +
+      'Removes repositories with their index, grants and clones; sources stay untouched. If one is served, or listed by a ' +
         'connection, the command is refused and nothing is removed.',
     )
     .argument('<repo...>', 'names or ids of repositories')

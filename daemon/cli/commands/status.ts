@@ -93,7 +93,7 @@ export function isRoundOver({ repos, connections }: StatusReport): boolean {
 }
 
 function repositories(count: number): string {
-  return count === 1 ? '1 repository' : `${formatCount(count)} repositories`;
+  return countOf(count, 'repository', 'repositories');
 }
 
 function describeJob(job: Running, now: number): string {
@@ -138,8 +138,8 @@ export function addStatusCommand(program: Command, context: CliContext): void {
     .command('status')
     .summary('show the state of the running daemon')
     .description(
-      'Shows what the daemon of the data directory serves, running and waiting jobs, the state of its connections, and\n' +
-        'problems; with --repos when each repository was last checked at its host and indexed, and what failed.\n' +
+      'Shows what the daemon of the data directory serves, running and waiting jobs, the state of its connections, and ' +
+        'problems. --repos shows instead when each repository was last checked at its host and indexed, and what failed.\n' +
         'Exits with 1 if there is a problem.',
     )
     .option('--repos', 'one line per repository')

@@ -21,7 +21,7 @@ import {
   printTable,
   withOperator,
 } from '../operator-output.ts';
-import { addAction, addExamples, readSecretInput } from '../options.ts';
+import { addAction, addExamples, DATA_DIR, readSecretInput } from '../options.ts';
 import { countOf } from '../format.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -77,7 +77,8 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
     context,
     flags,
     (operator) => operator.call<typeof createUser>('POST', ALL_PATH, { body: input }),
-    true,
+    // A folder without a data directory is probably the wrong one, unless it was named.
+    flags.dataDir !== DATA_DIR,
   );
   context.stderr.write(`added ${added.email} (${roleOf(added)})\n`);
   printLink(flags.passwordStdin ? undefined : added.setupUrl, added.email, context);
@@ -192,14 +193,14 @@ export function addUserCommand(program: Command, context: CliContext): void {
     .command('user')
     .summary('add, change and remove users')
     .description(
-      'Changes the users of an instance, on the machine of its data directory, whether or not the\n' +
+      'Changes the users of an instance, on the machine of its data directory, whether or not the ' +
         'daemon runs. Requires no licence.',
     );
   const adding = userCommand(
     group,
     'add',
     'add a user',
-    'Adds a user. Without a password prints a one-time request, alone on standard output, with which the user sets one.',
+    'Adds a user. Without a password prints a one-time link, alone on standard output, with which the user sets one.',
   )
     .option('--name <name>', 'display name')
     .addOption(
@@ -244,7 +245,7 @@ function addChangeCommands(group: Command, context: CliContext): void {
     group,
     'password',
     'set the password of a user',
-    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a one-time request,\n' +
+    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a one-time link, ' +
       'alone on standard output, with which the user sets it.',
   ).option('--password-stdin', PASSWORD_HELP);
   addAction(password, context, setPassword, [

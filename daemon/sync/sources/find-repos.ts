@@ -29,6 +29,8 @@ export interface FoundRepos {
   readonly fileCount: number;
   /** Symbolic links to repositories. */
   readonly linkCount: number;
+  /** Folders below the last searched level, without those inside them. */
+  readonly deepCount: number;
 }
 
 /** Guess: `host/group/subgroup/name`, and some levels in a work tree. */
@@ -50,18 +52,26 @@ interface Draft {
   readonly odd: OddFolder[];
   fileCount: number;
   linkCount: number;
+  deepCount: number;
   linksTried: number;
 }
 
 /** Without the folder itself. Errors: the folder cannot be read; the reason of the signal. */
 export async function findRepos(root: string, signal?: AbortSignal): Promise<FoundRepos> {
-  const draft: Draft = { repos: [], odd: [], fileCount: 0, linkCount: 0, linksTried: 0 };
+  const draft: Draft = {
+    repos: [],
+    odd: [],
+    fileCount: 0,
+    linkCount: 0,
+    deepCount: 0,
+    linksTried: 0,
+  };
   let visitedCount = 0;
   const atRoot = await readdir(root, { withFileTypes: true });
   let level = foldersIn({ path: root, isInRepo: false }, atRoot, draft);
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > FIND_DEPTH_MAX) {
-      note(draft, root, `${level.length} folders are more than ${FIND_DEPTH_MAX} levels below it`);
+      draft.deepCount = level.length;
       break;
     }
     const next: FolderLocation[] = [];

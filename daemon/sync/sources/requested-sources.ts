@@ -10,7 +10,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { seeFolder } from '../../sources/disk/identity.ts';
 import { layoutOf } from '../../sources/git/path-kind.ts';
 import type { SourceKind } from '../../repos/records.ts';
-import { findRepos, type FoundRepos } from './find-repos.ts';
+import { FIND_DEPTH_MAX, findRepos, type FoundRepos } from './find-repos.ts';
 
 export interface RequestedSource {
   /** Absolute if it was found, else as given. */
@@ -79,6 +79,8 @@ async function sourcesInside(
   // If everything known is gone, a disk is probably missing.
   const isEmpty = paths.size + found.fileCount === 0 && existing.every((one) => !existsSync(one));
   for (const one of existing) if (isEmpty || existsSync(one)) paths.add(one);
+  const isIndexed = mode !== 'commits' && (paths.size === 0 || found.fileCount > 0);
+  if (found.deepCount > 0) options.onSkipped(folder, describeDeep(found.deepCount, isIndexed));
   if (paths.size === 0) {
     if (found.linkCount > 0)
       options.onSkipped(
@@ -93,9 +95,15 @@ async function sourcesInside(
   const sources: RequestedSource[] = [...paths]
     .sort(compareText)
     .map((one) => ({ path: one, ...ofMode }));
-  if (found.fileCount > 0 && mode !== 'commits')
-    sources.push({ path: folder, mode: undefined, isFound: true, reposApart: true });
+  if (isIndexed) sources.push({ path: folder, mode: undefined, isFound: true, reposApart: true });
   return { sources, found };
+}
+
+/** @param isIndexed  whether the files outside repositories are indexed */
+function describeDeep(count: number, isIndexed: boolean): string {
+  const folders = count === 1 ? '1 folder' : `${count} folders`;
+  const rest = isIndexed ? `; ${count === 1 ? 'its' : 'their'} files are indexed` : '';
+  return `not searched for repositories below level ${FIND_DEPTH_MAX}: ${folders}${rest}`;
 }
 
 /** Whether a folder was indexed together with its repositories, and nobody requests otherwise. */
@@ -131,7 +139,7 @@ async function foundIn(
   } catch {
     signal?.throwIfAborted();
     // Probing it reports that it is missing, a file, or unreadable.
-    return { repos: [], odd: [], fileCount: 0, linkCount: 0 };
+    return { repos: [], odd: [], fileCount: 0, linkCount: 0, deepCount: 0 };
   }
 }
 
