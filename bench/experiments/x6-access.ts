@@ -229,6 +229,7 @@ async function main(databaseUrl: string | undefined): Promise<void> {
       settings: configuration.settings,
       ...parts,
       baseUrl: 'http://localhost',
+      hasPages: true,
       hosts: undefined,
       version: '0',
       log,

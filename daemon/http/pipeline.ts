@@ -49,6 +49,8 @@ export interface PipelineOptions {
   readonly accounts: Accounts;
   readonly ledger: Ledger;
   readonly baseUrl: string;
+  /** False: no daemon was ever at the base URL, which is a guess. */
+  readonly hasPages: boolean;
   readonly hosts: ReadonlySet<string> | undefined;
   readonly version: string;
   readonly log: Log;
@@ -161,12 +163,13 @@ export class Pipeline {
 
   context(exchange: Exchange): CallContext {
     const { request, caller } = exchange;
-    const { baseUrl, services, settings, version, accounts, ledger } = this.options;
+    const { baseUrl, hasPages, services, settings, version, accounts, ledger } = this.options;
     const clientSource = request.headers
       .get('x-service-client-source')
       ?.slice(0, CLIENT_SOURCE_MAX);
     return {
       baseUrl,
+      hasPages,
       caller,
       clientKey: clientKeyOf(exchange),
       repoAccess: caller?.repoAccess ?? SEES_NOTHING,

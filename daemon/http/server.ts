@@ -78,7 +78,8 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   const address = await listen(adapter, binding, configuration);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
-  const pipeline = makePipeline(options, allowedHosts(binding, configuration.baseUrl), url, log);
+  const hosts = allowedHosts(binding, configuration.baseUrl);
+  const pipeline = makePipeline(options, { baseUrl: url, hasPages: true, hosts }, log);
   handle = (request) => pipeline.handle(request);
   log.info('listening', { url, host: address.host, port: address.port, http: adapter.kind });
   let closing: Promise<void> | undefined;
@@ -97,9 +98,14 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
 
 export async function createLocalServer(options: ServerOptions): Promise<LocalServer> {
   const { baseUrl, port, dataDir } = options.configuration;
-  const url = baseUrl ?? (await options.accounts.lastBaseUrl()) ?? `http://localhost:${port}`;
+  const known = baseUrl ?? (await options.accounts.lastBaseUrl());
+  const address = {
+    baseUrl: known ?? `http://localhost:${port}`,
+    hasPages: known !== undefined,
+    hosts: undefined,
+  };
   const log = options.log.labelled('http');
-  return localServerOf(makePipeline(options, undefined, url, log), dataDir);
+  return localServerOf(makePipeline(options, address, log), dataDir);
 }
 
 function localServerOf(pipeline: Pipeline, dataDir: string): LocalServer {
@@ -140,8 +146,7 @@ export function servedEndpoints(version: string, log: Log): readonly Endpoint[] 
 
 function makePipeline(
   options: ServerOptions,
-  hosts: PipelineOptions['hosts'],
-  url: string,
+  address: Pick<PipelineOptions, 'baseUrl' | 'hasPages' | 'hosts'>,
   log: Log,
 ): Pipeline {
   const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
@@ -154,8 +159,7 @@ function makePipeline(
     },
     accounts,
     ledger,
-    baseUrl: url,
-    hosts,
+    ...address,
     version,
     log,
     onAnswerOver,

@@ -36,6 +36,8 @@ void test('the current folder is indexed at the first use, and watched', async (
   const { repos } = JSON.parse(text) as { repos: { name: string }[] };
   const read = await callTool(client, 'read_file', { repo: repos[0]?.name, path: 'src/a.c' });
   assert.match(read.text, /1: int plum;/);
+  // No page shows the file.
+  assert.doesNotMatch(read.text, /<url>/);
   assert.equal(await found(client, 'pear'), false);
   writeFiles(repo, { 'src/b.c': 'int pear;\n' });
   await eventually(() => found(client, 'pear'), 100);

@@ -50,6 +50,7 @@ export async function mountEndpoints(
     settings: readSettings(settings),
     ...control,
     baseUrl: 'http://localhost',
+    hasPages: true,
     hosts: undefined,
     version: '0',
     log,

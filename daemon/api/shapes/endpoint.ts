@@ -75,6 +75,8 @@ export interface ReleasablePermit extends SearchPermit {
 
 export interface CallContext {
   readonly baseUrl: string;
+  /** Whether pages are served at the base URL; false: a process without an address. */
+  readonly hasPages: boolean;
   readonly caller: Caller | undefined;
   /** The key for time slices, permits and bytes: a user, or an address. */
   readonly clientKey: string;

@@ -39,7 +39,9 @@ export const readFileTool = tool(
     const head = [
       `<repo>${repo.name}</repo>`,
       `<path>${displayName(request.path)}</path>`,
-      `<url>${blobPageUrl(context.baseUrl, repo.name, ref, request.path)}</url>`,
+      ...(context.hasPages
+        ? [`<url>${blobPageUrl(context.baseUrl, repo.name, ref, request.path)}</url>`]
+        : []),
     ];
     if (bytes.includes(NUL)) return [...head, `(binary file of ${bytes.length} bytes)`].join('\n');
     const total = await lineCountOf(bytes);
