@@ -32,7 +32,7 @@ export function startProgram(file: string, args: readonly string[], options: Spa
   const { secret, cwd, env } = options;
   if (secret !== undefined && Buffer.byteLength(secret) > SECRET_SIZE_MAX)
     throw new RangeError(`secret of more than ${SECRET_SIZE_MAX} bytes`);
-  const library = findLibrary();
+  const library = findSpawnLibrary();
   if (library !== undefined) return new SpawnedChild(library, file, args, options);
   const common = { cwd, env, detached: true, windowsHide: true };
   if (secret === undefined)
@@ -63,7 +63,8 @@ type SpawnArguments = [
   env: readonly (string | null)[],
 ];
 
-interface Library {
+/** Functions of the C library. */
+export interface SpawnLibrary {
   readonly posix_spawnp: {
     (...args: SpawnArguments): number;
     /** In another thread; all arguments must live until the callback. */
@@ -84,11 +85,11 @@ interface Library {
   readonly attributesEnd: (attributes: Uint8Array) => number;
 }
 
-let library: Library | undefined;
+let library: SpawnLibrary | undefined;
 let isProbed = false;
 
 /** The functions of the C library; undefined if any is missing. */
-function findLibrary(): Library | undefined {
+export function findSpawnLibrary(): SpawnLibrary | undefined {
   if (isProbed) return library;
   isProbed = true;
   if (process.platform !== 'linux') return undefined;
@@ -117,7 +118,7 @@ function findLibrary(): Library | undefined {
       attributesDefaults: part('posix_spawnattr_setsigdefault', 'void *attributes, void *signals'),
       attributesMask: part('posix_spawnattr_setsigmask', 'void *attributes, void *signals'),
       attributesEnd: part('posix_spawnattr_destroy', 'void *attributes'),
-    } as Library;
+    } as SpawnLibrary;
   } catch {
     library = undefined;
   }
@@ -125,9 +126,9 @@ function findLibrary(): Library | undefined {
 }
 
 /** Bound: the records of glibc and musl have at most 336 bytes. */
-const RECORD_SIZE = 1024;
-const SIGNAL_SET_SIZE = 128;
-const SET_SIGNAL_DEFAULTS = 0x04;
+export const RECORD_SIZE = 1024;
+export const SIGNAL_SET_SIZE = 128;
+export const SET_SIGNAL_DEFAULTS = 0x04;
 const SET_SIGNAL_MASK = 0x08;
 const SET_SESSION = 0x80;
 const CLOSE_ON_EXEC = 0o2000000;
@@ -145,7 +146,7 @@ export class SpawnedChild extends EventEmitter {
   readonly stdin: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  readonly #library: Library;
+  readonly #library: SpawnLibrary;
   #pid: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isRef = true;
@@ -153,7 +154,12 @@ export class SpawnedChild extends EventEmitter {
   #isOver = false;
   #openCount = 2;
 
-  constructor(functions: Library, file: string, args: readonly string[], options: SpawnOptions) {
+  constructor(
+    functions: SpawnLibrary,
+    file: string,
+    args: readonly string[],
+    options: SpawnOptions,
+  ) {
     super();
     this.#library = functions;
     const { secret } = options;
@@ -265,7 +271,10 @@ interface PipeEnds {
 }
 
 /** Pipes that no other program inherits. Errors: no file descriptors left. */
-function openPipes(functions: Library, count: 3 | 4): [PipeEnds, PipeEnds, PipeEnds, PipeEnds?] {
+function openPipes(
+  functions: SpawnLibrary,
+  count: 3 | 4,
+): [PipeEnds, PipeEnds, PipeEnds, PipeEnds?] {
   const opened: PipeEnds[] = [];
   const openOne = (): PipeEnds => {
     const files = new Int32Array(2);
@@ -293,7 +302,7 @@ interface Started {
  * @param onEnd    called at once unless on the main thread
  */
 function start(
-  functions: Library,
+  functions: SpawnLibrary,
   file: string,
   args: readonly string[],
   { cwd, env }: SpawnOptions,

@@ -1,5 +1,5 @@
 // Writes a backup to a temporary file beside its own, synced, then renamed. A failure leaves an old file unchanged. Files of
-// the data directory, and what is no file, are never replaced.
+// the data directory, folders and devices are never replaced.
 
 import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -49,7 +49,8 @@ async function targetOf(name: string, dataDir: string): Promise<string> {
   const folder = path.dirname(path.resolve(name));
   const real = await realpath(found === undefined ? folder : name).catch(() => folder);
   const own = path.relative(await realpath(dataDir), real);
-  if (!own.startsWith('..') && !path.isAbsolute(own))
+  const isOutside = own.split(path.sep, 1)[0] === '..' || path.isAbsolute(own);
+  if (!isOutside)
     throw new UsageError(`${name} is in the data directory ${dataDir}; name a file outside of it`);
   return found === undefined ? path.resolve(name) : real;
 }

@@ -1,6 +1,6 @@
-// Azure DevOps, the service and own servers. One answer lists all repositories of an organization: the API has no pages. A
-// question without a version is answered in the newest one of the server. If the connection names nothing, the credential's organizations are requested from a separate host of the service, or the
-// collections from a server.
+// Azure DevOps, the service and own servers. One answer lists all repositories of an organization: the API has no pages.
+// Requests without a version get the server's newest one. If the connection names nothing, the organizations of its
+// credential are requested from a separate host of the service, or the collections from a server.
 
 import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';

@@ -1,6 +1,6 @@
-// HTTP transport to a code host: one per connection. It
-// contacts only the connection's host, whatever a redirect or a page link says, so that credentials reach nobody else;
-// waits as the host requests; retries; and buffers each answer within limits.
+// HTTP transport to a code host, one per connection. It contacts only the connection's host, whatever a redirect or a page
+// link says, so that credentials reach nobody else; waits as the host requests; retries; and buffers each answer within
+// limits.
 
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

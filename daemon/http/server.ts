@@ -98,10 +98,10 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
 
 export async function createLocalServer(options: ServerOptions): Promise<LocalServer> {
   const { baseUrl, port, dataDir } = options.configuration;
-  const known = baseUrl ?? (await options.accounts.lastBaseUrl());
+  const recorded = baseUrl ?? (await options.accounts.lastBaseUrl());
   const address = {
-    baseUrl: known ?? `http://localhost:${port}`,
-    hasPages: known !== undefined,
+    baseUrl: recorded ?? `http://localhost:${port}`,
+    hasPages: recorded !== undefined,
     hosts: undefined,
   };
   const log = options.log.labelled('http');

@@ -14,7 +14,13 @@ import {
 } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
 import path from 'node:path';
-import { loadLibc } from '../../daemon/base/libc.ts';
+import {
+  findSpawnLibrary,
+  RECORD_SIZE,
+  SET_SIGNAL_DEFAULTS,
+  SIGNAL_SET_SIZE,
+  type SpawnLibrary,
+} from '../../daemon/base/spawn.ts';
 
 export interface Ran {
   /** Null: ended by a signal. */
@@ -28,42 +34,6 @@ export interface RunOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What standard input holds; default: nothing. */
   readonly input?: string | Uint8Array;
-}
-
-/** Bound: the records of glibc and musl have at most 336 bytes. */
-const RECORD_SIZE = 1024;
-const SIGNAL_SET_SIZE = 128;
-const SET_SIGNAL_DEFAULTS = 0x04;
-const FUNCTIONS = {
-  posix_spawnp:
-    '_Out_ int *pid, const char *file, void *actions, void *attributes, const char **args, const char **env',
-  waitpid: 'int pid, _Out_ int *status, int options',
-  posix_spawn_file_actions_init: 'void *actions',
-  posix_spawn_file_actions_adddup2: 'void *actions, int from, int to',
-  posix_spawn_file_actions_addchdir_np: 'void *actions, const char *folder',
-  posix_spawn_file_actions_destroy: 'void *actions',
-  posix_spawnattr_init: 'void *attributes',
-  posix_spawnattr_setflags: 'void *attributes, short flags',
-  posix_spawnattr_setsigdefault: 'void *attributes, void *signals',
-  posix_spawnattr_destroy: 'void *attributes',
-};
-
-type Libc = Readonly<Record<keyof typeof FUNCTIONS, (...args: readonly unknown[]) => number>>;
-
-/** Undefined: the system has not all of them. */
-function findLibc(): Libc | undefined {
-  if (process.platform !== 'linux') return undefined;
-  try {
-    const { functions } = loadLibc();
-    const declared = Object.entries(FUNCTIONS).map(([name, parameters]) => [
-      name,
-      functions.func(`int ${name}(${parameters})`) as unknown,
-    ]);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: as declared by spawn.h and wait.h
-    return Object.fromEntries(declared) as Libc;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A file without a name. Why not a pipe: it takes 64 KiB, and nobody reads or writes while the program runs. */
@@ -85,7 +55,7 @@ function takeOutput(file: number): Buffer {
 }
 
 interface Prepared {
-  readonly libc: Libc;
+  readonly libc: SpawnLibrary;
   readonly noInput: number;
   readonly output: number;
   readonly errors: number;
@@ -97,7 +67,7 @@ let isProbed = false;
 function prepare(): Prepared | undefined {
   if (isProbed) return prepared;
   isProbed = true;
-  const libc = findLibc();
+  const libc = findSpawnLibrary();
   if (libc === undefined) return undefined;
   const [output, errors] = [openFile('a+', ''), openFile('a+', '')];
   prepared = { libc, noInput: openSync(devNull, 'r'), output, errors };
@@ -124,33 +94,32 @@ export function runProgram(file: string, args: readonly string[], options: RunOp
 
 /** Returns the status of waitpid. */
 function spawnAndWait(
-  libc: Libc,
+  libc: SpawnLibrary,
   files: readonly number[],
   command: readonly [file: string, ...args: string[]],
   { cwd, env }: RunOptions,
 ): number {
   const [actions, attributes] = [new Uint8Array(RECORD_SIZE), new Uint8Array(RECORD_SIZE)];
-  libc.posix_spawn_file_actions_init(actions);
-  libc.posix_spawnattr_init(attributes);
-  for (const [target, source] of files.entries())
-    libc.posix_spawn_file_actions_adddup2(actions, source, target);
-  libc.posix_spawn_file_actions_addchdir_np(actions, cwd);
+  libc.actionsInit(actions);
+  libc.attributesInit(attributes);
+  for (const [target, source] of files.entries()) libc.actionsDup(actions, source, target);
+  libc.actionsFolder(actions, cwd);
   // Why: Node.js ignores SIGPIPE, which programs would inherit.
-  libc.posix_spawnattr_setsigdefault(attributes, new Uint8Array(SIGNAL_SET_SIZE).fill(0xff));
-  libc.posix_spawnattr_setflags(attributes, SET_SIGNAL_DEFAULTS);
+  libc.attributesDefaults(attributes, new Uint8Array(SIGNAL_SET_SIZE).fill(0xff));
+  libc.attributesFlags(attributes, SET_SIGNAL_DEFAULTS);
   const variables = Object.entries(env).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   );
   const [pid, status] = [[0], [0]];
   const [file] = command;
-  const lists = [
+  const [args, environment] = [
     [...command, null],
     [...variables, null],
   ];
-  const code = libc.posix_spawnp(pid, file, actions, attributes, ...lists);
-  libc.posix_spawn_file_actions_destroy(actions);
-  libc.posix_spawnattr_destroy(attributes);
+  const code = libc.posix_spawnp(pid, file, actions, attributes, args, environment);
+  libc.actionsEnd(actions);
+  libc.attributesEnd(attributes);
   if (code !== 0) throw new Error(`${file} could not be started (error ${code})`);
-  if (libc.waitpid(pid[0], status, 0) !== pid[0]) throw new Error(`${file} could not be awaited`);
+  if (libc.waitpid(pid[0]!, status, 0) !== pid[0]) throw new Error(`${file} could not be awaited`);
   return status[0] ?? 0;
 }

@@ -122,7 +122,7 @@ export const STREAM_STALL_MS = 60_000;
 /** Bytes a client must take within `STREAM_STALL_MS`. */
 export const STALL_SIZE = 61_440;
 
-/** Smaller bodies and answers are not counted: a socket takes such an answer at once, nearly always. */
+/** Smaller bodies and answers do not count as memory: a socket takes such an answer at once, nearly always. */
 export const UNCOUNTED_SIZE_MAX = 16_384;
 
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
