@@ -13,7 +13,6 @@ import { readSecretSource } from '../base/config/secret-source.ts';
 import { memberSyncOf } from './member-lists.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
 import { openConnection } from '../sync/sources/local-host.ts';
-import { DaemonMetrics } from './metrics.ts';
 import { HealthSeries } from './health-series.ts';
 import { privateSizeOfProcess } from '../engine/host/heap.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
@@ -25,7 +24,6 @@ import { endGits } from '../sources/git/git.ts';
 import { objectPool } from '../sources/git/object-pool.ts';
 import type { RepoRecord, SourceKind } from '../repos/records.ts';
 import { Reread } from './reread.ts';
-import type { CompletedSearch } from '../engine/search/prepare.ts';
 import type { Indexer } from '../sync/indexer.ts';
 import { connectionLimitsOf, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
@@ -67,7 +65,6 @@ export interface Daemon {
   status(): Promise<StatusReport>;
   /** Errors: none: a refused file is logged, and nothing changes. */
   readConfigurationAgain(): void;
-  metricsText(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -79,12 +76,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
   const startedMs = Date.now();
-  const metrics = new DaemonMetrics();
   let health: HealthSeries | undefined;
-  const instance = await openDataDir(options, (completed) => {
-    metrics.noteSearch(completed);
-    health?.noteSearch(completed.numbers.duration / 1e6);
-  });
+  const instance = await openDataDir(options, (durationMs) => health?.noteSearch(durationMs));
   const abort = new AbortController();
   const opened = new OpenedParts(instance);
   try {
@@ -116,7 +109,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status,
       stopping: signal,
     });
-    server = opened.add(await openServer(options, instance, control, metrics, services));
+    server = opened.add(await openServer(options, instance, control, services));
     opened.add(await openControlSocket(server, log));
     const indexer = indexerOf(instance);
     opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
@@ -130,7 +123,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       handle: server.handle,
       status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
-      metricsText: () => metrics.text(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         await whileGitsEnd(() => opened.close(() => Promise.allSettled([first.indexed, prepared])));
@@ -173,23 +165,19 @@ function openHealth({ parts }: Instance, serverOf: () => LocalServer | undefined
   }));
 }
 
-async function openServer(
+function openServer(
   { configuration, log, isLocal = false }: DaemonOptions,
   instance: Instance,
   control: ControlPlane,
-  metrics: DaemonMetrics,
   services: Services,
 ): Promise<LocalServer> {
-  const server = await (isLocal ? createLocalServer : createServer)({
+  return (isLocal ? createLocalServer : createServer)({
     configuration,
     services,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
-    onRequest: (completed) => metrics.noteRequest(completed),
     ...control,
   });
-  metrics.watch(server, services.readiness, instance.parts.pool);
-  return server;
 }
 
 function openReread(
@@ -228,7 +216,7 @@ async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
 
 function openDataDir(
   { configuration, log, onProgress, env = {} }: DaemonOptions,
-  onCompleted: (completed: CompletedSearch) => void,
+  onCompleted: (durationMs: number) => void,
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,

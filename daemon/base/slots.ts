@@ -37,7 +37,7 @@ export class Slots {
     this.#options = { runningMax, waitingMax, runningOfOneMax, waitingOfOneMax, busyError };
   }
 
-  /** For tests and metrics. */
+  /** For tests. */
   get counts(): { readonly running: number; readonly waiting: number } {
     return { running: this.#runningCount, waiting: this.#waiting.size };
   }

@@ -98,10 +98,7 @@ export interface ServeOptions extends SourceOptions {
   readonly workers?: number | undefined;
 }
 
-export interface Serving extends Omit<
-  Daemon,
-  'needsCredential' | 'metricsText' | 'handle' | 'isFirstIndexing'
-> {
+export interface Serving extends Omit<Daemon, 'needsCredential' | 'handle' | 'isFirstIndexing'> {
   readonly needsKey: boolean;
 }
 

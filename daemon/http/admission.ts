@@ -73,7 +73,7 @@ export class Admission {
     return this.#waitingCount;
   }
 
-  /** For metrics; `refused` since the start. */
+  /** `refused`: since the start. */
   get counts(): { readonly running: number; readonly waiting: number; readonly refused: number } {
     const { runningCount: running, waitingCount: waiting } = this;
     return { running, waiting, refused: this.#refusedCount };

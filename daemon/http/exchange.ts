@@ -1,4 +1,4 @@
-// One request on its way through the steps (pipeline.ts): its state, and the report at its end.
+// The state of one request on its way through the steps (pipeline.ts).
 
 import type { Caller } from '../accounts/caller.ts';
 import type { Access } from './access.ts';
@@ -7,7 +7,7 @@ import type { Reservation } from './adapters/memory-budget.ts';
 import type { Permit } from './admission.ts';
 import type { ErrorCode } from '../api/shapes/api-error.ts';
 import type { Endpoint } from '../api/shapes/endpoint.ts';
-import { ALL_METHODS, type Route } from './router.ts';
+import type { Route } from './router.ts';
 
 export interface Exchange {
   readonly request: HttpRequest;
@@ -36,32 +36,4 @@ export function accessOf(exchange: Exchange): Exchange & Access {
   // Safety: step 3 found the endpoint.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return exchange as Exchange & Access;
-}
-
-/** The report of a request for metrics: nothing that clients can choose freely. */
-export interface AnsweredRequest {
-  /** GET for HEAD; a known method, or `other`. */
-  readonly method: string;
-  /** The path pattern of the endpoint; `none` if no endpoint matches. */
-  readonly route: string;
-  readonly status: number;
-  readonly durationMs: number;
-  readonly isRateLimited: boolean;
-}
-
-const KNOWN_METHODS: ReadonlySet<string> = new Set(ALL_METHODS.split(', '));
-
-export function answeredRequestOf(
-  exchange: Exchange,
-  status: number,
-  durationMs: number,
-): AnsweredRequest {
-  const [any] = exchange.route?.values() ?? [];
-  return {
-    method: KNOWN_METHODS.has(exchange.method) ? exchange.method : 'other',
-    route: any?.path ?? 'none',
-    status,
-    durationMs,
-    isRateLimited: exchange.errorCode === 'API_RATE_LIMIT_EXCEEDED',
-  };
 }

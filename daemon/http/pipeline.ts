@@ -34,7 +34,7 @@ import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
-import { accessOf, type AnsweredRequest, type Exchange, answeredRequestOf } from './exchange.ts';
+import { accessOf, type Exchange } from './exchange.ts';
 import { ExchangeCalls, acquirePermit, pauseOf } from './calls.ts';
 import { readBufferedBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError, Reservation } from './adapters/memory-budget.ts';
@@ -56,7 +56,6 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
-  readonly onRequest?: ((request: AnsweredRequest) => void) | undefined;
 }
 
 function boundsOf(settings: Settings): AdmissionBounds {
@@ -355,14 +354,12 @@ export class Pipeline {
 
   #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address } = exchange;
-    const durationMs = endMs - startMs;
-    this.options.onRequest?.(answeredRequestOf(exchange, status, durationMs));
     this.options.log.info('request', {
       requestId,
       method: request.method,
       route: route === undefined ? 'none' : request.path,
       status,
-      durationMs: Math.round(durationMs * 1000) / 1000,
+      durationMs: Math.round((endMs - startMs) * 1000) / 1000,
       source: caller?.source ?? 'none',
       ...(caller?.person === undefined ? {} : { userId: caller.person.id }),
       address,

@@ -24,10 +24,7 @@ const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undef
 
 export interface ServerOptions
   extends
-    Pick<
-      PipelineOptions,
-      'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onRequest'
-    >,
+    Pick<PipelineOptions, 'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver'>,
     Omit<AdapterOptions, 'handle'> {
   readonly configuration: Configuration;
 }
@@ -149,7 +146,7 @@ function makePipeline(
   address: Pick<PipelineOptions, 'baseUrl' | 'hasPages' | 'hosts'>,
   log: Log,
 ): Pipeline {
-  const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
+  const { configuration, services, accounts, ledger, onAnswerOver } = options;
   const version = readProductVersion();
   return new Pipeline({
     endpoints: servedEndpoints(version, log),
@@ -163,6 +160,5 @@ function makePipeline(
     version,
     log,
     onAnswerOver,
-    onRequest,
   });
 }

@@ -58,6 +58,7 @@ export class SearchPool {
   #nextId = 1;
   #nextRenderer = 0;
   #isClosed = false;
+  /** Threads that were replaced; for tests. */
   deathCount = 0;
 
   constructor(options: PoolOptions) {

@@ -1,6 +1,7 @@
 // Explains a search (API.md 7.5): runs it, then reports its plan, each shard's outcome and share of the numbers, and the
 // scores of the best files. Shares are counted independently of the totals, so that a difference is visible.
 
+import { addToList } from '../../base/lists.ts';
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import {
@@ -29,12 +30,13 @@ import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
 import type { SearchRequest } from '../query/request.ts';
 import type { RenderSums } from './render.ts';
+import type { UnitFinding } from '../host/search-messages.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
 import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
-import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './totals.ts';
+import { type Counts, type ShardTotals, shareOf, shareOfQuarantined } from './totals.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 import { printPlan } from '../query/print-plan.ts';
 
@@ -176,7 +178,8 @@ function* explainShards(
 ): Steps<ShardRow[]> {
   const { scope } = completed.prepared;
   const names = new Map(snapshot.repos.map(({ repoId, name }) => [repoId, name]));
-  const started = new Map(completed.totals.shards.map((findings) => [findings.shard, findings]));
+  const units = new Map<number, UnitFinding[]>();
+  for (const unit of completed.totals.units) addToList(units, unit.shard, unit);
   const times = new Map<number, WorkTimes>();
   for (const one of completed.outcome.times)
     times.set(one.shard, workTimes([one], times.get(one.shard)));
@@ -194,10 +197,10 @@ function* explainShards(
     rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });
   };
   for (const [index, shard] of scope.shards.entries()) {
-    const findings = started.get(index);
-    const counts = shareOf(shard, findings);
-    const reason = whyOf(completed, shard, counts, findings, nodeRows);
-    const estimatedBytes = findings?.binding?.candidateBytes ?? 0;
+    const found = completed.totals.shards[index]!;
+    const counts = shareOf(shard, found, units.get(index) ?? []);
+    const reason = whyOf(completed, shard, counts, found, nodeRows);
+    const estimatedBytes = found.binding?.candidateBytes ?? 0;
     addRow(shard, counts, { reason, estimatedBytes }, rendered.get(index), times.get(index));
     yield;
   }
@@ -218,18 +221,18 @@ function whyOf(
   { prepared, outcome, totals }: Completed,
   shard: LiveShard,
   counts: Counts,
-  findings: ShardFindings | undefined,
+  found: ShardTotals,
   rows: NodeRows,
 ): string {
   const isLate = outcome.stop === 'deadline';
   const end = totals.isOverLimit ? 'limit reached' : isLate ? 'deadline reached' : 'search ended';
   switch (classOf(counts)) {
     case 'crashed': {
-      const failure = outcome.failures.find((one) => one.shard === findings?.shard);
+      const failure = outcome.failures.find((one) => one.shard === found.shard);
       return withoutName(failure?.reason ?? 'failed', shard.shardId);
     }
     case 'skipped_filter': {
-      const binding = findings?.binding;
+      const { binding } = found;
       const isOut = (part: PlanNode): boolean =>
         binding !== undefined && isRuledOut(part, binding, rows);
       return reasonOf(prepared.plan, shard, isOut);
@@ -237,7 +240,7 @@ function whyOf(
     case 'skipped':
       return end;
     case 'scanned': {
-      const candidates = `candidate docs: ${findings?.binding?.candidateDocs ?? 0}`;
+      const candidates = `candidate docs: ${found.binding?.candidateDocs ?? 0}`;
       return counts.filesSkipped > 0 ? `${candidates}; ${end}` : candidates;
     }
   }

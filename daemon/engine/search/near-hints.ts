@@ -15,8 +15,9 @@ import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree
 import { withCarriageReturns } from '../regex/line-ends.ts';
 import { QueryError } from '../regex/query-error.ts';
 import { PlanError } from '../host/encoded-plan.ts';
+import type { StatsNumbers } from './answer.ts';
 import { prepareSearch } from './prepare.ts';
-import type { CompletedSearch, EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
+import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
 import { visibleRepos } from './visible.ts';
@@ -35,7 +36,10 @@ type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitiv
 /** Of a changed request, up to the limit; undefined: unknown in time. */
 type Count = (changed: Changed) => Promise<number | undefined>;
 
-type Counted = Pick<CompletedSearch, 'numbers' | 'reasons'>;
+interface Counted {
+  readonly numbers: StatsNumbers;
+  readonly reasons: readonly string[];
+}
 
 /** `completeSearch` of service.ts. */
 type Search = (
@@ -123,7 +127,7 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
     if (timeoutMs <= 0) return undefined;
     const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
     const near = { ...request, ...small, ...changed };
-    // Metrics do not count these searches.
+    // The daemon's health does not count these searches.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
       return countIn(await search(unheard, near, environment, snapshot));
@@ -249,6 +253,7 @@ async function lineEndHints(
   foundCount: number,
 ): Promise<Hint[]> {
   const expressions = parts.filter((node): node is RegexNode => node.kind === 'regex');
+  if (expressions.length === 0) return [];
   const query = withLineEnds(text, expressions, true);
   if (query === text || !parses(query, isRegexEnabled)) return [];
   // Most trees have no such line end; the index knows, which saves a second full search.

@@ -26,6 +26,7 @@ export interface DocVersion {
 const STEP_DOCS = 2048;
 
 export function* orderDocs(units: readonly UnitFinding[], context: OrderContext): Steps<DocList> {
+  if (units.every(({ rows }) => rows.length === 0)) return NO_DOCS;
   const found = new FoundDocs(units);
   for (const unit of units) {
     found.add(unit);

@@ -2,7 +2,7 @@
 
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { SearchPool } from '../host/pool.ts';
-import type { Gaps, StatsNumbers } from './answer.ts';
+import type { Gaps } from './answer.ts';
 import { PlanError } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
@@ -79,16 +79,7 @@ export interface EngineParts {
   readonly inlineNs?: bigint;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
-  readonly onCompleted?: ((completed: CompletedSearch) => void) | undefined;
-}
-
-export interface CompletedSearch {
-  readonly kind: 'search' | 'stream';
-  readonly numbers: StatsNumbers;
-  /** Why it is not exhaustive; empty if it is. */
-  readonly reasons: readonly string[];
-  /** From start to the first results of a stream. */
-  readonly firstResultNs?: number | undefined;
+  readonly onCompleted?: ((durationMs: number) => void) | undefined;
 }
 
 export interface Prepared {

@@ -139,6 +139,13 @@ export class FileResults {
 
 const COMMA = 0x2c;
 
+const NOTHING: RenderedAnswer = {
+  files: new FileResults(0),
+  rangeCount: 0,
+  contentBytes: 0,
+  loadCount: 0,
+};
+
 /** `File`: the members to use. */
 export function parseFiles<File>(files: FileResults): File[] {
   const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
@@ -155,6 +162,7 @@ export async function renderAnswer(
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
   const { found, docs } = list;
+  if (docs.length === 0) return NOTHING;
   const rangeCount = found.rangeMaxOf(docs);
   // Guess: rendering so few docs is faster than waking two threads.
   const isSmall = docs.length <= 150 && rangeCount <= INLINE_RANGES;

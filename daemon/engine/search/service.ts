@@ -160,7 +160,7 @@ export async function completeSearch(
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, onRendered);
   const answered = await answerOf(prepared, outcome, render, environment, startNs);
-  parts.onCompleted?.({ kind: 'search', numbers: answered.numbers, reasons: answered.reasons });
+  parts.onCompleted?.(answered.numbers.duration / 1e6);
   return { prepared, outcome, ...answered };
 }
 

@@ -17,7 +17,6 @@ export class StatsLedger {
   readonly #startNs: bigint;
   readonly #rendered: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   #waitNs: number | undefined;
-  #firstResultNs: number | undefined;
   #work: WorkTimes = workTimes([]);
   #reported: StatsNumbers | undefined;
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
@@ -40,7 +39,6 @@ export class StatsLedger {
 
   addRanges(rangeCount: number): void {
     this.#rendered.rangeCount += rangeCount;
-    if (rangeCount > 0) this.#firstResultNs ??= this.#sinceStart();
   }
 
   /** The first reason of a chunk becomes that of the stream. */
@@ -56,10 +54,10 @@ export class StatsLedger {
     return reported === undefined ? totals : difference(totals, reported);
   }
 
-  close(): { totals: StatsNumbers; reason: FlushReason; firstResultNs: number | undefined } {
+  close(): { totals: StatsNumbers; reason: FlushReason } {
     // A search without a unit waited until its end.
     this.#waitNs ??= this.#sinceStart();
-    return { totals: this.#totals(), reason: this.#reason, firstResultNs: this.#firstResultNs };
+    return { totals: this.#totals(), reason: this.#reason };
   }
 
   #sinceStart(): number {

@@ -299,7 +299,7 @@ export class SearchStream {
     this.#isFinalMade = true;
     // Last, as rendering may find damage in a shard.
     this.#totals.close();
-    const { totals, reason, firstResultNs } = this.#ledger.close();
+    const { totals, reason } = this.#ledger.close();
     const runTotals = { counts: this.#totals.counts, isOverLimit: this.#order.isOverLimit };
     const { stopReason } = this.#run;
     const returnedCount = totals.actualMatchCount + this.#backlog.lostCount;
@@ -318,7 +318,7 @@ export class SearchStream {
       ...(await this.#prepared.hints({ matchCount: totals.totalMatchCount, isWhole })),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
-    this.#parts.onCompleted?.({ kind: 'stream', numbers: totals, reasons, firstResultNs });
+    this.#parts.onCompleted?.(totals.duration / 1e6);
   }
 }
 

@@ -1,7 +1,6 @@
 // Counts what a run found (API.md 6.6 and 7). `totalsOfRun` counts for a final answer, in the order of the search up to the
 // limit, so that a cut answer depends only on the snapshot. A stream counts everything it gets.
 
-import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
 import type { RunOutcome } from './run.ts';
 import { liveDocCount } from '../shards/parts.ts';
@@ -27,21 +26,22 @@ export interface Counts {
   regexpsConsidered: number;
 }
 
-/** Findings that count, of a shard in which the search has started. */
-export interface ShardFindings {
+/** What the search found in a shard, as far as it counts; units apart. */
+export interface ShardTotals {
   readonly shard: number;
-  /** Only of its heads. */
+  /** Counts until the whole shard is bound. */
   readonly headBinding: BindFinding | undefined;
   readonly binding: BindFinding | undefined;
-  readonly units: readonly UnitFinding[];
+  readonly unitCount: number;
+  readonly considered: number;
   readonly isFailed: boolean;
 }
 
 /** Cut at the limit of the search. */
 export interface Totals {
   readonly counts: Counts;
-  /** In order; shards in which the search has not started are missing. */
-  readonly shards: readonly ShardFindings[];
+  /** By index. */
+  readonly shards: readonly ShardTotals[];
   /** In the order of the search. */
   readonly units: readonly UnitFinding[];
   readonly isOverLimit: boolean;
@@ -52,33 +52,29 @@ export interface SearchProgress {
   readonly shardsEligible: number;
 }
 
-interface ShardTotals {
-  /** Counts until the whole shard is bound. */
-  headBinding: BindFinding | undefined;
-  binding: BindFinding | undefined;
-  unitCount: number;
-  considered: number;
-  isFailed: boolean;
-}
-
 /** Adds up findings as they come; `close` adds what depends on the end of the search. */
 export class RunningTotals {
   readonly counts = emptyCounts();
   readonly #shards: readonly LiveShard[];
   readonly #quarantined: Snapshot['quarantined'];
-  readonly #shardTotals: ShardTotals[];
+  readonly #shardTotals: { -readonly [Name in keyof ShardTotals]: ShardTotals[Name] }[];
 
   /** @param quarantined  eligible shards out of service */
   constructor(shards: readonly LiveShard[], quarantined: Snapshot['quarantined']) {
     this.#shards = shards;
     this.#quarantined = quarantined;
-    this.#shardTotals = shards.map(() => ({
+    this.#shardTotals = shards.map((_, shard) => ({
+      shard,
       headBinding: undefined,
       binding: undefined,
       unitCount: 0,
       considered: 0,
       isFailed: false,
     }));
+  }
+
+  get shardTotals(): readonly ShardTotals[] {
+    return this.#shardTotals;
   }
 
   /** Only the first of a shard counts, until the whole shard is bound. */
@@ -146,9 +142,9 @@ export class RunningTotals {
   /** Classifies each shard by API.md 7.1. Called once, at the end. */
   close(): void {
     const { counts } = this;
-    for (const [index, totals] of this.#shardTotals.entries()) {
-      const docCount = liveDocCount(this.#shards[index]!);
-      if (this.#hidesDocs(index)) this.#countScanned(totals, docCount);
+    for (const totals of this.#shardTotals) {
+      const docCount = liveDocCount(this.#shards[totals.shard]!);
+      if (this.#hidesDocs(totals.shard)) this.#countScanned(totals, docCount);
       else this.#classify(totals, docCount);
     }
     for (const shard of this.#quarantined) {
@@ -192,17 +188,9 @@ export function totalsOfRun(
 ): Totals {
   const totals = new RunningTotals(shards, quarantined);
   const units: UnitFinding[] = [];
-  const bindings = new Map<number, BindFinding>();
-  const headBindings = new Map<number, BindFinding>();
   const order = new UnitOrder(shards.length, limit, {
-    addHeadBinding: (binding) => {
-      headBindings.set(binding.shard, binding);
-      totals.addHeadBinding(binding);
-    },
-    addBinding: (binding) => {
-      bindings.set(binding.shard, binding);
-      totals.addBinding(binding);
-    },
+    addHeadBinding: (binding) => totals.addHeadBinding(binding),
+    addBinding: (binding) => totals.addBinding(binding),
     addUnit: (unit) => {
       units.push(unit);
       totals.addUnit(unit);
@@ -210,45 +198,23 @@ export function totalsOfRun(
   });
   order.add(outcome);
   order.end();
-  const failed = new Set(outcome.failures.map(({ shard }) => shard));
-  for (const shard of failed) totals.addFailure(shard);
+  for (const { shard } of outcome.failures) totals.addFailure(shard);
   totals.close();
-  const byShard = groupUnits(units);
-  const isStarted = (shard: number): boolean =>
-    bindings.has(shard) || headBindings.has(shard) || failed.has(shard);
-  const findings = [...shards.keys()].filter(isStarted).map((shard) => ({
-    shard,
-    headBinding: headBindings.get(shard),
-    binding: bindings.get(shard),
-    units: byShard.get(shard) ?? [],
-    isFailed: failed.has(shard),
-  }));
-  return { counts: totals.counts, shards: findings, units, isOverLimit: order.isOverLimit };
+  const { counts, shardTotals } = totals;
+  return { counts, shards: shardTotals, units, isOverLimit: order.isOverLimit };
 }
 
-function addFindings(
-  totals: RunningTotals,
-  { shard, headBinding, binding, units, isFailed }: ShardFindings,
-): void {
-  if (headBinding !== undefined) totals.addHeadBinding(headBinding);
-  if (binding !== undefined) totals.addBinding(binding);
-  for (const unit of units) totals.addUnit(unit);
-  if (isFailed) totals.addFailure(shard);
-}
-
-/** A shard's share of the counts. @param findings  undefined: the search has not started in it */
-export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
+/** A shard's share of the counts. @param units  those of the shard */
+export function shareOf(
+  shard: LiveShard,
+  { headBinding, binding, isFailed }: ShardTotals,
+  units: readonly UnitFinding[],
+): Counts {
   const totals = new RunningTotals([shard], []);
-  if (findings !== undefined) {
-    const { headBinding, binding, units, isFailed } = findings;
-    addFindings(totals, {
-      shard: 0,
-      headBinding: headBinding && { ...headBinding, shard: 0 },
-      binding: binding && { ...binding, shard: 0 },
-      units: units.map((unit) => ({ ...unit, shard: 0 })),
-      isFailed,
-    });
-  }
+  if (headBinding !== undefined) totals.addHeadBinding({ ...headBinding, shard: 0 });
+  if (binding !== undefined) totals.addBinding({ ...binding, shard: 0 });
+  for (const unit of units) totals.addUnit({ ...unit, shard: 0 });
+  if (isFailed) totals.addFailure(0);
   totals.close();
   return totals.counts;
 }
@@ -277,11 +243,4 @@ function emptyCounts(): Counts {
     ngramLookups: 0,
     regexpsConsidered: 0,
   };
-}
-
-function groupUnits(units: readonly UnitFinding[]): Map<number, UnitFinding[]> {
-  const byShard = new Map<number, UnitFinding[]>();
-  for (const unit of units) addToList(byShard, unit.shard, unit);
-  for (const group of byShard.values()) group.sort((a, b) => a.unit - b.unit);
-  return byShard;
 }

@@ -16,13 +16,13 @@ interface ShardState {
   binding: BindFinding | undefined;
   isFailed: boolean;
   hasPassedHead: boolean;
-  /** Received and not yet passed on. */
-  readonly units: Map<number, UnitFinding>;
+  /** Received and not yet passed on, by number. */
+  readonly units: (UnitFinding | undefined)[];
 }
 
 export class UnitOrder {
   readonly #sink: UnitSink;
-  readonly #shards: readonly ShardState[];
+  readonly #shards: ShardState[] = [];
   /** In order; undefined: unknown yet. */
   #headShards: readonly number[] | undefined;
   #headIndex = 0;
@@ -34,13 +34,14 @@ export class UnitOrder {
 
   /** @param limit  ranges after which only heads are passed on */
   constructor(shardCount: number, limit: number, sink: UnitSink) {
-    this.#shards = Array.from({ length: shardCount }, () => ({
-      headBinding: undefined,
-      binding: undefined,
-      isFailed: false,
-      hasPassedHead: false,
-      units: new Map(),
-    }));
+    for (let shard = 0; shard < shardCount; shard++)
+      this.#shards.push({
+        headBinding: undefined,
+        binding: undefined,
+        isFailed: false,
+        hasPassedHead: false,
+        units: [],
+      });
     this.#remaining = limit;
     this.#sink = sink;
   }
@@ -60,7 +61,7 @@ export class UnitOrder {
     for (const binding of headBindings) this.#shards[binding.shard]!.headBinding ??= binding;
     for (const binding of bindings) this.#shards[binding.shard]!.binding ??= binding;
     for (const { shard } of failures) this.#shards[shard]!.isFailed = true;
-    for (const unit of units) this.#shards[unit.shard]!.units.set(unit.unit, unit);
+    for (const unit of units) this.#shards[unit.shard]!.units[unit.unit] = unit;
     this.#handOn();
   }
 
@@ -86,7 +87,7 @@ export class UnitOrder {
     const { headBinding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
     if (headBinding === undefined) return !canCome;
-    const unit = units.get(0);
+    const unit = units[0];
     if (headBinding.headUnitCount > 0 && unit === undefined && canCome) return false;
     this.#sink.addHeadBinding(headBinding);
     if (headBinding.headUnitCount > 0 && unit !== undefined) this.#pass(state, unit, true);
@@ -101,7 +102,7 @@ export class UnitOrder {
     // Its only unit may be the head unit, which was passed on already.
     if (binding.unitCount <= 1 || state.isFailed) this.#sink.addBinding(binding);
     for (; this.#unit < binding.unitCount && !this.isOverLimit; this.#unit++) {
-      const unit = units.get(this.#unit);
+      const unit = units[this.#unit];
       const isPassed = this.#unit === 0 && state.hasPassedHead;
       if (unit === undefined && canCome && !isPassed) return false;
       if (unit === undefined) continue;
@@ -112,7 +113,7 @@ export class UnitOrder {
   }
 
   #pass(state: ShardState, unit: UnitFinding, isHead: boolean): void {
-    state.units.delete(unit.unit);
+    state.units[unit.unit] = undefined;
     state.hasPassedHead ||= isHead;
     this.#remaining -= unit.matches;
     this.#sink.addUnit(unit, isHead);

@@ -2,7 +2,6 @@
 // them at most. Long-lived processes have their own limit (object-pool.ts); indexing is limited by its jobs.
 
 import { availableParallelism } from 'node:os';
-import { measuredPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 
 /** Bound: git waits for the disk about as long as it computes, so two for each core keep the cores busy. */
@@ -20,16 +19,13 @@ export class GitBusyError extends Error {
   }
 }
 
-const slots = measuredPool(
-  'git',
-  new Slots({
-    runningMax: RUNNING_MAX,
-    waitingMax: WAITING_MAX,
-    runningOfOneMax: Math.ceil((RUNNING_MAX * 3) / 4),
-    waitingOfOneMax: (WAITING_MAX * 3) / 4,
-    busyError: () => new GitBusyError(),
-  }),
-);
+const slots = new Slots({
+  runningMax: RUNNING_MAX,
+  waitingMax: WAITING_MAX,
+  runningOfOneMax: Math.ceil((RUNNING_MAX * 3) / 4),
+  waitingOfOneMax: (WAITING_MAX * 3) / 4,
+  busyError: () => new GitBusyError(),
+});
 
 /**
  * `run` in one of the slots shared by all requests.

@@ -3,7 +3,6 @@
 // or at once if another repository needs the slot. Requests wait in order; beyond a limit they are refused.
 
 import { availableParallelism } from 'node:os';
-import { measuredPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 import { GitBusyError } from './git-slots.ts';
 import { ObjectProcess } from './object-process.ts';
@@ -45,7 +44,7 @@ export class ObjectPool {
     });
   }
 
-  /** For tests and metrics. */
+  /** For tests. */
   get counts(): { readonly processes: number; readonly idle: number; readonly waiting: number } {
     const { running, waiting } = this.#slots.counts;
     return { processes: running + this.#idle.size, idle: this.#idle.size, waiting };
@@ -131,4 +130,4 @@ export class ObjectPool {
 }
 
 /** The pool shared by all requests. */
-export const objectPool = measuredPool('git objects', new ObjectPool());
+export const objectPool = new ObjectPool();

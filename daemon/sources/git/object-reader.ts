@@ -4,7 +4,6 @@
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { measuredCache } from '../../base/metrics.ts';
 import type { ObjectInfo } from './cat-file-parser.ts';
 import { GitError, LostObjectError } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -33,23 +32,17 @@ const KEPT_BLOB_SIZE_MAX = 256 << 10;
 const KEPT_OVERHEAD = 300;
 
 // Why the repository's path is in each key: write access to one repository must not give read access to objects of another.
-const keptTrees = measuredCache(
-  'git trees',
-  new LRUCache<string, Tree>({
-    maxSize: 64 << 20,
-    maxEntrySize: 16 << 20,
-    sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
-  }),
-);
-const keptBlobs = measuredCache(
-  'git blobs',
-  new LRUCache<string, Buffer>({
-    maxSize: 32 << 20,
-    sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
-  }),
-);
+const keptTrees = new LRUCache<string, Tree>({
+  maxSize: 64 << 20,
+  maxEntrySize: 16 << 20,
+  sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
+});
+const keptBlobs = new LRUCache<string, Buffer>({
+  maxSize: 32 << 20,
+  sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
+});
 /** Commit -> tree. */
-const keptRoots = measuredCache('git roots', new LRUCache<string, string>(entryBound(20_000)));
+const keptRoots = new LRUCache<string, string>(entryBound(20_000));
 
 /** Asks a process of the pool; if that finds nothing, or dies, a new one. */
 async function withProcess<Value>(

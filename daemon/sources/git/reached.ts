@@ -4,7 +4,6 @@
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../../base/entry-bound.ts';
-import { measuredCache } from '../../base/metrics.ts';
 import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
@@ -34,19 +33,13 @@ export interface ReachOptions {
   readonly freshMs?: number;
 }
 
-const cachedRefs = measuredCache(
-  'git refs',
-  new LRUCache<string, Refs>({
-    // Refs of all repositories.
-    maxSize: 300_000,
-    sizeCalculation: ({ tips }) => tips.size + 1,
-  }),
-);
+const cachedRefs = new LRUCache<string, Refs>({
+  // Refs of all repositories.
+  maxSize: 300_000,
+  sizeCalculation: ({ tips }) => tips.size + 1,
+});
 /** Reached commits, by `keyOf`. */
-const cachedCommits = measuredCache(
-  'git commits reached',
-  new LRUCache<string, true>(entryBound(100_000)),
-);
+const cachedCommits = new LRUCache<string, true>(entryBound(100_000));
 /** Running reads. */
 const readings = new Map<string, Promise<Refs>>();
 let lastEpoch = 0;

@@ -2,7 +2,6 @@
 // objects, or from disk if the repo's docs are files on disk. Callers check access and the form of refs and paths.
 
 import { LRUCache } from 'lru-cache';
-import { measuredCache } from '../../base/metrics.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
 import { listTreePaths } from '../git/objects.ts';
@@ -20,14 +19,11 @@ const LISTING_SIZE_MAX = 256 << 20;
 const PATH_SIZE = 120;
 
 /** Path of the repository and id of the root tree -> paths of its files. */
-const keptListings = measuredCache(
-  'listings',
-  new LRUCache<string, readonly string[]>({
-    maxSize: 64 << 20,
-    sizeCalculation: (paths) =>
-      paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
-  }),
-);
+const keptListings = new LRUCache<string, readonly string[]>({
+  maxSize: 64 << 20,
+  sizeCalculation: (paths) =>
+    paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
+});
 
 /**
  * Paths of all files and symbolic links at a revision, by the bytes of the paths. The list is cached and shared: do not
