@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -124,6 +124,17 @@ void test('the owner cannot lock twice; a short-lived owner says so', () => {
     () => lockDataDir(dataDir),
     (error: unknown) => error instanceof LockedError && error.isBrief,
   );
+  unlock();
+  lockDataDir(dataDir)();
+});
+
+void test('the lock file is removed by hand: the owner stays the only one', () => {
+  const dataDir = newDataDir();
+  const unlock = lockDataDir(dataDir);
+  unlinkSync(path.join(dataDir, 'lock'));
+  const refused = (error: unknown): boolean =>
+    error instanceof LockedError && !error.isBrief && /lock file was removed/.test(error.message);
+  assert.throws(() => lockDataDir(dataDir), refused);
   unlock();
   lockDataDir(dataDir)();
 });

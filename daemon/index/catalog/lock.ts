@@ -1,9 +1,9 @@
-// Locks a data directory for one owner with a kernel lock (flock) on an open file. The lock ends with the process and
-// also works between containers that share the directory. The file's text names the owner for messages; its presence
-// means nothing.
+// Locks a data directory for one owner with kernel locks (flock) on an open file and on the folder. They end with the
+// process and also work between containers that share the directory. The file's text names the owner for messages; its
+// presence means nothing. The folder stays locked if somebody removes the file.
 
-import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync } from 'node:fs';
-import { unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
+import { statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { atPath, systemCodeOf } from '../../base/caught.ts';
@@ -42,22 +42,43 @@ const LOCK_NB = 4;
 export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
   for (;;) {
-    // Why child processes do not inherit it: Node.js opens with O_CLOEXEC, so a git that outlives the daemon holds no
+    // Why child processes do not inherit them: Node.js opens with O_CLOEXEC, so a git that outlives the daemon holds no
     // lock.
-    const handle = openOwn(file, O_RDWR | O_APPEND | O_CREAT);
+    // Why the folder first: the system closes it first when a process ends, so it is never locked without the file.
+    const folder = openSync(dataDir, constants.O_RDONLY);
+    let handle: number | undefined;
     try {
-      if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
-      if (isAt(handle, file)) {
+      handle = openOwn(file, O_RDWR | O_APPEND | O_CREAT);
+      if (tryLocks(dataDir, folder, file, handle)) {
         noteOwner(handle, file, isBrief);
-        return () => release(handle, file);
+        return release.bind(undefined, folder, handle, file);
       }
     } catch (error) {
-      closeSync(handle);
+      close(folder, handle);
       throw atPath(error, file);
     }
-    // The previous owner removed the file meanwhile: a lock on a removed file excludes nobody.
-    closeSync(handle);
+    close(folder, handle);
   }
+}
+
+/** False: the previous owner removed the file meanwhile, and a lock on a removed file excludes nobody. */
+function tryLocks(dataDir: string, folder: number, file: string, handle: number): boolean {
+  const outcome = tryFlock(handle, file);
+  if (outcome === 'taken') throw lockedError(dataDir, file);
+  if (outcome !== 'locked')
+    throw new Error(
+      `${file} cannot be locked (errno ${outcome}); use a data directory on a file system with locks`,
+    );
+  if (!isAt(handle, file)) return false;
+  // Some file systems cannot lock a folder; the file's lock remains.
+  if (tryFlock(folder, file) !== 'taken') return true;
+  const owner = 'a process whose lock file was removed';
+  throw new LockedError(`data directory ${dataDir} is in use by ${owner}`, false);
+}
+
+function close(folder: number, handle: number | undefined): void {
+  closeSync(folder);
+  if (handle !== undefined) closeSync(handle);
 }
 
 /** Errors: the file cannot be written, and is removed. */
@@ -72,7 +93,8 @@ function noteOwner(handle: number, file: string, isBrief: boolean): void {
 }
 
 /** Invariant: only the owner removes the file, while it is locked. */
-function release(handle: number, file: string): void {
+function release(folder: number, handle: number, file: string): void {
+  closeSync(folder);
   try {
     if (isAt(handle, file)) unlinkSync(file);
   } finally {
@@ -119,17 +141,13 @@ type Flock = (handle: number, operation: number) => number;
 
 let flock: Flock | undefined;
 
-/** False: another open file has the lock. */
-function tryFlock(handle: number, file: string): boolean {
+/** `taken`: another open file has the lock. A number: the system's error. */
+function tryFlock(handle: number, file: string): 'locked' | 'taken' | number {
   flock ??= findFlock(file);
-  if (flock(handle, LOCK_EX | LOCK_NB) === 0) return true;
+  if (flock(handle, LOCK_EX | LOCK_NB) === 0) return 'locked';
   const { errno, codes } = loadLibc();
   const code = errno();
-  const { EWOULDBLOCK, EAGAIN } = codes;
-  if (code === EWOULDBLOCK || code === EAGAIN) return false;
-  throw new Error(
-    `${file} cannot be locked (errno ${code}); use a data directory on a file system with locks`,
-  );
+  return code === codes.EWOULDBLOCK || code === codes.EAGAIN ? 'taken' : code;
 }
 
 function findFlock(file: string): Flock {
