@@ -5,7 +5,7 @@
 // never waits for a lock, as it would sleep in the call: the busy timeout is 0, and database.ts retries later.
 // Safety: libsql crashes the process when it is given a boolean, so values are checked here.
 
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
@@ -22,7 +22,7 @@ import { isThere, NoFileError } from '../base/own-file.ts';
 import { messageOf, DISK_FULL_REMEDY, systemCodeOf } from '../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
 import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
-import { StoreError } from './error.ts';
+import { StoreError, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
@@ -50,7 +50,8 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     faultOf: (error) => openingFault(file, error),
     timeoutMs: busyTimeoutMs,
   });
-  const db = kyselyOn(connection);
+  const check = lossCheckOf(file);
+  const db = kyselyOn(connection, check);
   return {
     kind: 'embedded',
     db,
@@ -61,7 +62,10 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     lockMembership: () => Promise.resolve(),
     announce: () => Promise.resolve(),
     listen: () => Promise.resolve(),
-    openSnapshot: () => openSnapshot(openFile(file)),
+    openSnapshot: async () => {
+      check();
+      return openSnapshot(openFile(file));
+    },
     close: async () => {
       // Checkpoints the log, so that a copy of the file is complete.
       if (connection.open) tryCheckpoint(connection);
@@ -69,6 +73,30 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
       // kysely does not close what it has never used.
       if (connection.open) connection.close();
     },
+  };
+}
+
+/**
+ * Checks that the files are those that are open: a restart would not find what is written to others.
+ * Errors, of the result: UnwritableError.
+ */
+function lossCheckOf(file: string): () => void {
+  const seen = new Map<string, Stats>();
+  return () => {
+    for (const name of [file, `${file}-wal`]) {
+      const before = seen.get(name);
+      const now = statSync(name, { throwIfNoEntry: false });
+      const isSame = now?.ino === before?.ino && now?.dev === before?.dev;
+      // The database never shrinks, as nothing vacuums it; its log does.
+      const isCut = name === file && Number(now?.size) < Number(before?.size);
+      if (before !== undefined && (!isSame || isCut))
+        throw new UnwritableError(
+          'NOT_READY',
+          `${name} was removed, replaced or cut while it was in use, and is not written any more; ` +
+            'stop the daemon, and restore a backup ("trawl restore")',
+        );
+      if (now !== undefined) seen.set(name, now);
+    }
   };
 }
 
@@ -147,20 +175,23 @@ async function openSnapshot(connection: Libsql.Database): Promise<Snapshot> {
   };
 }
 
-function kyselyOn(connection: Libsql.Database): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection), plugins: PLUGINS });
+/** @param check  called before each write */
+function kyselyOn(connection: Libsql.Database, check = (): void => {}): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection, check), plugins: PLUGINS });
 }
 
 class EmbeddedDialect extends SqliteDialect {
   readonly #connection: Libsql.Database;
+  readonly #check: () => void;
 
-  constructor(connection: Libsql.Database) {
+  constructor(connection: Libsql.Database, check: () => void) {
     super({ database: cached(connection) });
     this.#connection = connection;
+    this.#check = check;
   }
 
   override createDriver(): SqliteDriver {
-    return new EmbeddedDriver(this.#connection);
+    return new EmbeddedDriver(this.#connection, this.#check);
   }
 
   override createAdapter(): SqliteAdapter {
@@ -178,14 +209,16 @@ class EmbeddedAdapter extends SqliteAdapter {
 /** Lends the one connection to its users in turn, and yields to the event loop in between. */
 class EmbeddedDriver extends SqliteDriver {
   readonly #connection: Libsql.Database;
+  readonly #check: () => void;
   #lastUse: Promise<void> = Promise.resolve();
   #endUse: () => void = () => {};
   /** Start of the first use in this turn of the event loop; undefined: none. */
   #timeSliceStartMs: number | undefined;
 
-  constructor(connection: Libsql.Database) {
+  constructor(connection: Libsql.Database, check: () => void) {
     super({ database: cached(connection) });
     this.#connection = connection;
+    this.#check = check;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -222,6 +255,7 @@ class EmbeddedDriver extends SqliteDriver {
     const mode = settings?.accessMode === 'read only' ? 'deferred' : 'immediate';
     // A transaction whose end failed would block all others.
     await this.rollbackTransaction(connection);
+    if (mode === 'immediate') this.#check();
     await connection.executeQuery(CompiledQuery.raw(`begin ${mode}`));
   }
 

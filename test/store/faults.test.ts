@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, renameSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import Libsql from 'libsql';
@@ -72,6 +72,35 @@ onEmbedded('a locked file', ({ within }) => {
       const opening = location.open();
       await clientKey.end();
       await newUser(await opening);
+    }));
+});
+
+onEmbedded('a lost file', ({ within }) => {
+  const moved = (file: string): (() => void) => {
+    renameSync(file, `${file}.away`);
+    return () => renameSync(`${file}.away`, file);
+  };
+  for (const name of ['store.db', 'store.db-wal'])
+    test(`${name} is moved away: writes and backups are refused until it is back, reads continue`, () =>
+      within(async (location) => {
+        const store = await location.open();
+        const { id } = await newUser(store);
+        const file = path.join(location.dataDir, name);
+        const moveBack = moved(file);
+        const { message } = await refuses(newUser(store), 'NOT_READY');
+        assert.ok(message.startsWith(`${file} was removed, replaced or cut while it was in use`));
+        await refuses(store.dump()[Symbol.asyncIterator]().next(), 'NOT_READY');
+        assert.equal((await store.users.get(id))?.id, id);
+        moveBack();
+        await newUser(store);
+      }));
+
+  test('store.db is cut: writes are refused', () =>
+    within(async (location) => {
+      const store = await location.open();
+      await newUser(store);
+      truncateSync(path.join(location.dataDir, 'store.db'));
+      await refuses(newUser(store), 'NOT_READY');
     }));
 });
 
