@@ -25,11 +25,13 @@ export interface OutputOptions {
   readonly form: OutputForm;
   readonly hasColor: boolean;
   readonly isEscaped: boolean;
+  /** Context lines were requested: `--` is between lines that are not adjacent. */
+  readonly hasContext: boolean;
   /** `rank` keeps the order of the answer. */
   readonly sort: 'rank' | 'path';
 }
 
-interface Style {
+interface Style extends Pick<OutputOptions, 'hasContext'> {
   readonly palette: Palette;
   readonly escape: (text: string) => string;
   /** Leave out the carriage return before a line feed. */
@@ -122,19 +124,22 @@ function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: 
   return markSpans(isCut ? text.slice(0, -1) : text, spans, palette, '', escape);
 }
 
-/** The chunks of one file in line order, as lines without line feeds, `--` between chunks. */
+/** The chunks of one file in line order, as lines without line feeds. */
 function chunkLines(file: FileResult, lead: (separator: string) => string, style: Style): string[] {
   const { lineNumber, reset } = style.palette;
   const chunks = file.chunks.toSorted(
     (a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset,
   );
-  return chunks.flatMap((chunk, i) => {
-    const lines = linesOfChunk(chunk).map((line) => {
+  let last: number | undefined;
+  return chunks.map(linesOfChunk).flatMap((chunkLines) => {
+    const lines = chunkLines.map((line) => {
       const separator = line.isMatching ? ':' : '-';
       const number = `${lineNumber}${String(line.lineNumber)}${reset}`;
       return `${lead(separator)}${number}${separator}${lineBody(line, style)}`;
     });
-    return i === 0 ? lines : ['--', ...lines];
+    const isApart = last !== undefined && chunkLines[0]?.lineNumber !== last + 1;
+    last = chunkLines.at(-1)?.lineNumber;
+    return isApart && style.hasContext ? ['--', ...lines] : lines;
   });
 }
 
@@ -166,10 +171,12 @@ export function formatResponse(response: SearchResponse, options: OutputOptions)
     palette: options.hasColor ? COLORS : PLAIN,
     escape: options.isEscaped ? escapeControls : keepControls,
     dropsReturn: options.isEscaped,
+    hasContext: options.hasContext,
   };
   const show = { terminal: terminalFile, pipe: pipeFile, files: heading, count: countFile };
   const form = show[options.form];
-  const separator = options.form === 'terminal' ? '\n\n' : '\n';
+  const pipe = options.hasContext ? '\n--\n' : '\n';
+  const separator = { terminal: '\n\n', pipe, files: '\n', count: '\n' }[options.form];
   const text = files.map((file) => form(file, style)).join(separator);
   return text === '' ? '' : `${text}\n`;
 }

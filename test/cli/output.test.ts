@@ -19,10 +19,11 @@ const TERMINAL: OutputOptions = {
   form: 'terminal',
   hasColor: false,
   isEscaped: true,
+  hasContext: true,
   sort: 'rank',
 };
 const COLORED: OutputOptions = { ...TERMINAL, hasColor: true };
-const PIPE: OutputOptions = { form: 'pipe', hasColor: false, isEscaped: false, sort: 'rank' };
+const PIPE: OutputOptions = { ...TERMINAL, form: 'pipe', isEscaped: false, hasContext: false };
 
 interface Row {
   readonly name: string;
@@ -55,6 +56,22 @@ const ROWS: readonly Row[] = [
       file('a.c', [chunk('«q»\n')]),
     ],
     output: 'r/a:b.c\n2-a\n3:b\n4-c\n--\n9:x y\n10-z\n\nr/a:a.c\n1:q\n',
+  },
+  {
+    name: 'pipe: no -- without context, as ripgrep',
+    options: PIPE,
+    files: [file('b.c', [chunk('«x»\n', 9), chunk('«b»\n', 2)]), file('a.c', [chunk('«q»\n')])],
+    output: 'r/a:b.c:2:b\nr/a:b.c:9:x\nr/a:a.c:1:q\n',
+  },
+  {
+    name: 'pipe: with context -- is between lines that are not adjacent, and between files',
+    options: { ...PIPE, hasContext: true },
+    files: [
+      file('b.c', [chunk('«b»\nc\n', 2), chunk('d\n«e»\n', 4), chunk('«x»\n', 9)]),
+      file('a.c', [chunk('«q»\n')]),
+    ],
+    output:
+      'r/a:b.c:2:b\nr/a:b.c-3-c\nr/a:b.c-4-d\nr/a:b.c:5:e\n--\nr/a:b.c:9:x\n--\nr/a:a.c:1:q\n',
   },
   {
     name: 'terminal with colours',
@@ -131,13 +148,13 @@ const ROWS: readonly Row[] = [
     output: 'r/a:b:1:a\u001b[0m\n',
   },
   {
-    name: 'pipe: separators, chunks of one file parted, files not',
+    name: 'pipe: separators',
     options: PIPE,
     files: [
       file('b', [chunk('a\n«b»\n', 1), chunk('«c»\n', 8)]),
       file('d-1:x', [chunk('«e»\n', 2)], 'r/z'),
     ],
-    output: 'r/a:b-1-a\nr/a:b:2:b\n--\nr/a:b:8:c\nr/z:d-1:x:2:e\n',
+    output: 'r/a:b-1-a\nr/a:b:2:b\nr/a:b:8:c\nr/z:d-1:x:2:e\n',
   },
   {
     name: 'pipe with forced colours',

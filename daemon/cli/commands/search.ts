@@ -40,6 +40,7 @@ function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputO
     hasColor,
     // Forced colours are meant for a terminal further down the pipe.
     isEscaped: isTerminal || hasColor,
+    hasContext: flags.context > 0,
     sort: flags.sort,
   };
 }
