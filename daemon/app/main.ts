@@ -95,7 +95,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
     health = opened.add(openHealth(instance, () => server));
     const problems = (): readonly string[] => problemsOf(instance, services);
-    const status = statusSource(instance, () => server?.url ?? '', startedMs, problems);
+    const urlOf = (): string | null => (options.isLocal || !server ? null : server.url);
+    const status = statusSource(instance, urlOf, startedMs, problems);
     const services: Services = servicesOf({
       configuration,
       log,

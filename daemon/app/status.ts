@@ -21,7 +21,7 @@ const RUNNING_MAX = 50;
 /** `problems`: sentences about what does not work; `startedMs`: since the epoch. */
 export function statusSource(
   instance: Instance,
-  url: () => string,
+  url: () => string | null,
   startedMs: number,
   problems: () => readonly string[],
 ): StatusSource {
@@ -33,7 +33,7 @@ export function statusSource(
 
 async function reportOf(
   instance: Instance,
-  url: string,
+  url: string | null,
   startedMs: number,
   problems: readonly string[],
 ): Promise<StatusReport> {

@@ -1,6 +1,8 @@
 // Runs the tool calls of `trawl mcp` through the control socket. Without a daemon this process becomes it. Searches
-// wait for the first index.
+// wait for the first index. Results name sources that the daemon of another process does not search.
 
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,15 +17,16 @@ import {
 import { type CallExtra, progressOf } from '../api/mcp/tool-server.ts';
 import type { Tool, ToolContext } from '../api/mcp/tools/tool.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
+import type { listRepoRules } from '../api/sources/repo-rule-endpoints.ts';
 import type { Daemon } from '../app/main.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { Log } from '../base/log.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
-import { callControl } from './control-client.ts';
+import { callControl, NoDaemonError } from './control-client.ts';
 import { isErrorObject, RequestError } from './errors.ts';
-import { reach, systemAccount } from './operator.ts';
+import { Operator, reach, systemAccount } from './operator.ts';
 
 /** Tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
 const INDEX_WAIT_MS = 50_000;
@@ -44,6 +47,9 @@ export class ToolCalls {
   /** Undefined: not connected. */
   #client: Promise<Client> | undefined;
   #daemon: Daemon | undefined;
+  /** Sources that the daemon of another process did not serve when it was last asked. */
+  #unserved: readonly string[] = [];
+  #operator: Operator | undefined;
   #progress: BuildProgress | undefined;
 
   constructor(options: ToolCallsOptions) {
@@ -60,7 +66,7 @@ export class ToolCalls {
       const client = await this.#connectOnce();
       if (tool.isSearch) await this.#waitForIndex(extra.signal, onProgress);
       try {
-        return await client.request(request, CallToolResultSchema, {
+        const result = await client.request(request, CallToolResultSchema, {
           signal: extra.signal,
           // The longest that a timer takes: the daemon limits calls.
           timeout: 2 ** 31 - 1,
@@ -68,6 +74,7 @@ export class ToolCalls {
             onprogress: ({ progress, total = 0 }) => onProgress({ done: progress, total }),
           }),
         });
+        return await this.#withUnserved(result);
       } catch (error) {
         if (isRepeated || extra.signal.aborted || !isConnectionLost(error)) throw error;
         this.#client = undefined;
@@ -95,8 +102,11 @@ export class ToolCalls {
 
   async #connect(): Promise<Client> {
     const { configuration } = this.#options;
-    const { socketPath } = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
-    if (this.#daemon === undefined) this.#warnOfSources();
+    const opened = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
+    const { socketPath } = opened;
+    if (this.#daemon === undefined) this.#unserved = this.#options.sources;
+    const isGone = (): Promise<never> => Promise.reject(new NoDaemonError(socketPath));
+    this.#operator = new Operator(isGone, opened);
     const client = new Client({ name: 'trawl-mcp', version: readProductVersion() });
     // The calls of a lost stream would never end.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
@@ -109,13 +119,23 @@ export class ToolCalls {
     return client;
   }
 
-  #warnOfSources(): void {
-    const { configuration, log, sources } = this.#options;
-    const { dataDir } = configuration;
-    log.warn('another process owns the data directory: its sources are searched, not these', {
-      dataDir,
-      sources,
+  /** Agents read nothing but results. */
+  async #withUnserved(result: CallToolResult): Promise<CallToolResult> {
+    if (this.#daemon !== undefined || this.#unserved.length === 0) return result;
+    const served: string[] = [];
+    for await (const rows of this.#operator!.pages<typeof listRepoRules>('/api/ee/repos'))
+      for (const { state, path: place } of rows)
+        if (state === 'served' && place !== null) served.push(realPathOf(place));
+    this.#unserved = this.#unserved.filter((source) => {
+      const real = realPathOf(source);
+      return !served.some((place) => isBelow(real, place) || isBelow(place, real));
     });
+    if (this.#unserved.length === 0) return result;
+    const text =
+      `Not searched: ${this.#unserved.join(', ')}. Another process owns the data directory ` +
+      `${this.#options.configuration.dataDir}, and its sources are searched instead. ` +
+      'Give trawl mcp a --data-dir of its own to search these.';
+    return { ...result, content: [...result.content, { type: 'text', text }] };
   }
 
   async #startDaemon(): Promise<Daemon> {
@@ -144,6 +164,18 @@ export class ToolCalls {
       await Promise.race([daemon.indexed.catch(() => {}), pause]);
     }
   }
+}
+
+function realPathOf(place: string): string {
+  try {
+    return realpathSync.native(place);
+  } catch {
+    return place;
+  }
+}
+
+function isBelow(place: string, folder: string): boolean {
+  return `${place}${path.sep}`.startsWith(`${folder}${path.sep}`);
 }
 
 /** The daemon is gone, or it has ended the session. */

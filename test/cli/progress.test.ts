@@ -67,6 +67,7 @@ void test('status: no, one and many repositories; working, waiting, unresponsive
     'no repositories yet',
     'no jobs',
   ]);
+  assert.match(status({ url: null })[0]!, /^trawl 1 on its control socket only, up/);
   const symbols = 'symbols of 1 repository are missing: 1 waiting';
   const one = status({
     repos: { served: 1, indexed: 1, failed: 1 },

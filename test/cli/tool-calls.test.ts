@@ -52,7 +52,7 @@ async function grep(calls: ToolCalls, onMessage?: (message: unknown) => void): P
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest is not read
   const call = extra as unknown as CallExtra;
   const { content } = await calls.run(tool!, { pattern: 'plum' }, call);
-  return content[0]?.type === 'text' ? content[0].text : '';
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }
 
 test('the first search waits for the index, and reports progress', async () => {
@@ -81,15 +81,32 @@ test('an index that cannot be opened is retried by a later call', async () => {
   assert.match(await grep(calls), /^Found 1 matches in 1 files\n/);
 });
 
-test('a second process searches through the owner, whatever its sources, and becomes the owner', async () => {
+test('a second process searches through the owner, names its own sources as not searched, and becomes the owner', async () => {
   const dataDir = temporaryFolder();
-  const first = open(makeRepo(FILES), dataDir);
+  const [shared, other] = [makeRepo(FILES), makeRepo({ 'c.c': 'int plum;\n' })];
+  const first = open(shared, dataDir);
   assert.match(await grep(first), FOUND);
-  const second = open(makeRepo({ 'c.c': 'int plum;\n' }), dataDir);
-  assert.match(await grep(second), FOUND);
+  const second = open(other, dataDir);
+  const found = await grep(second);
+  assert.match(found, FOUND);
+  const note = `\nNot searched: ${other}. Another process owns the data directory ${dataDir}, and`;
+  assert.ok(found.includes(note), found);
+  const third = open(path.join(shared, 'src'), dataDir);
+  assert.doesNotMatch(await grep(third), /Not searched/);
   await first.close();
   opened.shift();
-  assert.match(await grep(second), /^Found 1 matches in 1 files\n\[\S+\] c\.c:/);
+  assert.match(await grep(second), /^Found 1 matches in 1 files\n\[\S+\] c\.c:[^]*int plum;\s*$/);
+});
+
+test('its daemon has no address; the operator sees what is not ready', async () => {
+  const dataDir = temporaryFolder();
+  await grep(open(makeRepo(FILES), dataDir));
+  const answer = async (address: string): Promise<string> => {
+    const call = { method: 'GET', path: address, account: 'test' };
+    return text(await callControl(findControlPath(dataDir), call));
+  };
+  assert.match(await answer('/api/status'), /"url":null,/);
+  assert.match(await answer('/api/ready'), /"repositories":1,/);
 });
 
 test('connections of the configuration are not applied', async () => {

@@ -32,7 +32,7 @@ const connectionStatus = z.object({
 });
 
 export const statusReport = z.object({
-  url: text('Public address.'),
+  url: text('Public address; null: it answers on the control socket only.').nullable(),
   version: text('Version of the product.'),
   startedAt: time('When the daemon started.'),
   repos: z.object({

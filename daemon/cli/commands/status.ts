@@ -38,7 +38,7 @@ export function describeStatus(report: StatusReport, now = Date.now()): string {
   const { url, version, startedAt, jobs, symbols, connections } = report;
   const notes = [...report.problems, ...report.warnings.map((warning) => `warning: ${warning}`)];
   return [
-    `trawl ${version} at ${url}, up ${formatDuration(now - Date.parse(startedAt))}\n`,
+    `trawl ${version} ${url === null ? 'on its control socket only' : `at ${url}`}, up ${formatDuration(now - Date.parse(startedAt))}\n`,
     `${describeRepos(report)}\n`,
     `${describeJobs(jobs)}\n`,
     ...jobs.running.map((job) => `  ${describeJob(job, now)}\n`),

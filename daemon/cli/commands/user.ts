@@ -60,7 +60,7 @@ async function passwordOf(
 function printLink(setupUrl: string | undefined, email: string, context: CliContext): void {
   if (setupUrl === undefined) return;
   context.stderr.write(
-    `for ${escapeControls(email)} to set name and password; valid once, for 7 days, while the daemon runs:\n`,
+    `for ${escapeControls(email)} to set name and password; valid once, for 7 days, while "trawl serve" runs at this address:\n`,
   );
   context.stdout.write(`${setupUrl}\n`);
 }
