@@ -88,12 +88,13 @@ void test('config check: all errors with exit code 1; unreadable files are exit 
     assert.equal(wrong.code, 1);
   }
   const reason = '"/nosuch.json"; ENOENT; allowed: a readable file\n';
-  for (const [args, options, name] of [
-    [['/nosuch.json'], {}, 'configuration file '],
-    [[], { env: { TRAWL_CONFIG: '/nosuch.json' } }, 'TRAWL_CONFIG: '],
+  for (const [args, options] of [
+    [['config', 'check', '/nosuch.json'], {}],
+    [['config', 'check'], { env: { TRAWL_CONFIG: '/nosuch.json' } }],
+    [['user', 'list', '--config', '/nosuch.json'], {}],
   ] as const) {
-    const { code, stderr } = await trawl(['config', 'check', ...args], options);
-    assert.deepEqual([code, stderr], [2, `error: ${name}${reason}`]);
+    const { code, stderr } = await trawl(args, options);
+    assert.deepEqual([code, stderr], [2, `error: configuration file: ${reason}`]);
   }
   const none = await trawl(['config', 'check']);
   assert.deepEqual([none.code, none.stderr], [2, 'error: name a file, or set TRAWL_CONFIG\n']);

@@ -39,6 +39,9 @@ const COPY_NAME = 'configuration-copy.json';
 /** The address is stored as a digest because it may contain a key. Configuration files contain no secrets. */
 const copySchema = z.strictObject({ addressDigest: z.string(), text: z.string() });
 
+/** Of errors: an argument, --config or TRAWL_CONFIG has named the file. */
+const SUBJECT = 'configuration file';
+
 const FILE_POLL_MS = 1_000;
 
 /** Bound: a larger file is refused. */
@@ -110,11 +113,7 @@ class PathSource implements ConfigurationSource {
       const other = error instanceof NoFileError ? 'no file' : 'unreadable';
       const code = error instanceof Error && 'code' in error ? String(error.code) : other;
       const Refusal = code === 'ENOENT' ? MissingError : ConfigError;
-      throw new Refusal(
-        'TRAWL_CONFIG',
-        JSON.stringify(this.name),
-        `${code}; allowed: a readable file`,
-      );
+      throw new Refusal(SUBJECT, JSON.stringify(this.name), `${code}; allowed: a readable file`);
     }
   }
 
@@ -151,7 +150,7 @@ class AddressSource implements ConfigurationSource {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined || url.username !== '' || url.password !== '')
       throw new ConfigError(
-        'TRAWL_CONFIG',
+        SUBJECT,
         '(hidden)',
         'allowed: a path, or an http(s) address without user and password',
       );
@@ -239,7 +238,7 @@ class AddressSource implements ConfigurationSource {
 
   #refused(reason: string): ConfigError {
     return new MissingError(
-      'TRAWL_CONFIG',
+      SUBJECT,
       JSON.stringify(this.name),
       `${reason}; allowed: an address that answers with the file`,
     );
@@ -252,7 +251,7 @@ function textOf(header: string | string[] | undefined): string | undefined {
 
 function tooLarge(name: string): ConfigError {
   return new ConfigError(
-    'TRAWL_CONFIG',
+    SUBJECT,
     JSON.stringify(name),
     `too large; allowed: ${FILE_SIZE_MAX} bytes`,
   );

@@ -1,7 +1,6 @@
 // `trawl config ...`: checks configuration files and shows their schema.
 
 import type { Command } from 'commander';
-import { ConfigError } from '../../base/config/error.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import { selectionOf } from '../../base/config/file-check.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
@@ -24,11 +23,7 @@ async function check(
   const { services, stdout, stderr, env } = context;
   const location = argument ?? readVariable(env, 'TRAWL_CONFIG');
   if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
-  const fileCheck = await services
-    .checkConfiguration(location, online === true)
-    .catch((error: unknown) => {
-      throw argument === undefined ? error : withoutVariable(error);
-    });
+  const fileCheck = await services.checkConfiguration(location, online === true);
   const { diagnostics, secrets, probed, probedProviders } = fileCheck;
   stdout.write(describeCheck(fileCheck));
   for (const note of notesOf(fileCheck)) stderr.write(`note: ${note}\n`);
@@ -42,13 +37,6 @@ async function check(
   ];
   stderr.write(isRight ? `valid: ${describeParts(fileCheck)}\n` : `${counts.join(', ')}\n`);
   context.setExitCode(isRight ? EXIT_OK : EXIT_NONE);
-}
-
-/** The error of a file that an argument names, not TRAWL_CONFIG. */
-function withoutVariable(error: unknown): unknown {
-  if (!(error instanceof ConfigError) || error.variable !== 'TRAWL_CONFIG') return error;
-  const reason = error.message.slice(`${error.variable}: `.length);
-  return new UsageError(`configuration file ${reason}`, { cause: error });
 }
 
 /** Settings without effect, or without effect unless there is a licence. */

@@ -121,7 +121,7 @@ void test('an address: oversized, truncated and missing files are refused', asyn
     response.writeHead(200, { 'content-length': '100' }).write('{');
     setImmediate(() => response.destroy());
   };
-  assert.match(await refusal(server.origin), /TRAWL_CONFIG: "http:\/\/127/);
+  assert.match(await refusal(server.origin), /configuration file: "http:\/\/127/);
   server.answer = (response) => response.writeHead(404).end();
   assert.match(await refusal(server.origin), /status 404/);
   server.close();
@@ -140,7 +140,7 @@ void test('an address is fetched through the proxy of the environment, with its 
   assert.deepEqual(proxy.requested, [`CONNECT ${new URL(server.url).host}`]);
   await openSource(server.url, '/', { ...env, NO_PROXY: '127.0.0.0/8' }).refresh();
   assert.equal(proxy.requested.length, 1);
-  await assert.rejects(openSource(server.url, '/').refresh(), /TRAWL_CONFIG: .*CERT|UNABLE/);
+  await assert.rejects(openSource(server.url, '/').refresh(), /configuration file: .*CERT|UNABLE/);
   const bad = openSource(server.url, '/', { HTTPS_PROXY: 'ftp://pass-word@x' });
   await assert.rejects(bad.refresh(), /^ConfigError: HTTPS_PROXY: (?!.*pass-word)|HTTPS_PROXY/);
 });
