@@ -138,14 +138,16 @@ export async function openOperator(
  * owner of the data directory accepts no commands; those of `open`.
  */
 export async function reach(
-  { dataDir }: Configuration,
+  { dataDir }: Pick<Configuration, 'dataDir'>,
   open: () => Promise<Closable>,
   waitMs: number,
+  silenceMs = SILENCE_MS,
 ): Promise<Opened> {
   const end = Date.now() + waitMs;
   for (;;) {
     const socketPath = findControlPath(dataDir);
-    if (await isThere(socketPath, dataDir)) return { socketPath, close: () => Promise.resolve() };
+    if (await isThere(socketPath, dataDir, silenceMs))
+      return { socketPath, close: () => Promise.resolve() };
     const opened = await open().catch(lockedOnly);
     if (!(opened instanceof Error))
       return { socketPath: findControlPath(dataDir), close: () => opened.close() };
@@ -167,8 +169,8 @@ async function lockedOnly(error: unknown): Promise<LockedError> {
   throw error;
 }
 
-async function isThere(socketPath: string, dataDir: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(SILENCE_MS);
+async function isThere(socketPath: string, dataDir: string, silenceMs: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(silenceMs);
   try {
     const call = { method: 'GET', path: '/api/health', account: systemAccount(), signal };
     (await callControl(socketPath, call)).resume();
@@ -177,7 +179,7 @@ async function isThere(socketPath: string, dataDir: string): Promise<boolean> {
     if (error instanceof NoDaemonError) return false;
     if (!signal.aborted) throw error;
     throw new UsageError(
-      `the daemon of ${dataDir} has not answered for ${SILENCE_MS / 1000} s; ${join(dataDir, 'lock')} names its process: end it, and start it again`,
+      `the daemon of ${dataDir} has not answered for ${silenceMs / 1000} s; ${join(dataDir, 'lock')} names its process: end it, and start it again`,
       { cause: error },
     );
   }
