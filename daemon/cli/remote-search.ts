@@ -13,17 +13,32 @@ function parseBody(text: string): unknown {
   }
 }
 
-type Chunk = Extract<SearchEvent, { type: 'chunk' }>;
-type Final = Extract<SearchEvent, { type: 'final' }>;
-
-/** Whether it has these members: another server may have sent it. */
-function has<Answer>(value: unknown, ...names: (keyof Answer & string)[]): value is Answer {
-  return typeof value === 'object' && value !== null && names.every((name) => name in value);
+/**
+ * Whether a value has the type of the example, in all members of the example and in all items of its one item: another
+ * server may have sent it.
+ */
+function isLike<Answer>(value: unknown, example: unknown): value is Answer {
+  if (typeof value !== typeof example || Array.isArray(value) !== Array.isArray(example))
+    return false;
+  if (Array.isArray(value) && Array.isArray(example))
+    return example.every((one) => value.every((item) => isLike(item, one)));
+  if (typeof example !== 'object' || example === null) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(example).every(([name, one]) => isLike(Reflect.get(value, name), one));
 }
 
+const PLACE = { lineNumber: 1, column: 1 };
+const RANGES = [{ start: PLACE, end: PLACE }];
+const CHUNK = { content: '', contentStart: PLACE, matchRanges: RANGES };
+const FILE = { repository: '', fileName: { text: '', matchRanges: RANGES }, chunks: [CHUNK] };
+const STATS = { totalMatchCount: 0, actualMatchCount: 0 };
+const ANSWER = { files: [FILE], stats: STATS, isSearchExhaustive: true };
+const FINAL = { accumulatedStats: STATS, isSearchExhaustive: true };
+const EXPLANATION = { query: { canonical: '' }, plan: { regexps: [] }, totals: {}, best: [] };
+
 function isSearchEvent(value: unknown): value is SearchEvent {
-  const isError = has<{ readonly error: unknown }>(value, 'error') && isErrorObject(value.error);
-  return isError || has<Chunk>(value, 'files') || has<Final>(value, 'accumulatedStats');
+  const isError = isLike<{ error: unknown }>(value, { error: {} }) && isErrorObject(value.error);
+  return isError || isLike(value, { files: [] }) || isLike(value, FINAL);
 }
 
 function addressOf(url: string, endpoint: string): URL {
@@ -79,7 +94,9 @@ class RemoteDaemon {
       );
     }
     const { href } = addressOf(this.#url, endpoint);
-    return new UsageError(`unexpected answer from ${href}: HTTP ${String(status)}`);
+    return new UsageError(
+      `unexpected answer from ${href}: HTTP ${String(status)}; is it a Trawl daemon?`,
+    );
   }
 }
 
@@ -128,11 +145,7 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
     async search(call, signal) {
       const answer = await daemon.post('api/search', call, signal);
       const value = parseBody(await answer.text());
-      if (
-        answer.status === 200 &&
-        has<SearchResponse>(value, 'files', 'stats', 'isSearchExhaustive')
-      )
-        return value;
+      if (answer.status === 200 && isLike<SearchResponse>(value, ANSWER)) return value;
       throw daemon.refusal('api/search', answer.status, value);
     },
     async *stream(call, signal) {
@@ -146,7 +159,7 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
     async explain(call, signal) {
       const answer = await daemon.post('api/explain', call, signal);
       const value = parseBody(await answer.text());
-      if (answer.status === 200 && has<Explanation>(value, 'plan', 'totals')) return value;
+      if (answer.status === 200 && isLike<Explanation>(value, EXPLANATION)) return value;
       throw daemon.refusal('api/explain', answer.status, value);
     },
     close: () => Promise.resolve(),

@@ -464,11 +464,20 @@ test('search --url: refusals and other servers are exit 2', async () => {
     const wrong = await run(['search', '--url', url, '--api-key', 'svk_1', 'b']);
     assert.equal(wrong.stderr, 'error: no credential\n');
   });
-  await withServer(200, '<html>', async (url) => {
-    const { code, stderr } = await run(['search', '--url', url, 'b']);
-    assert.equal(code, 2);
-    assert.match(stderr, /unexpected answer .*HTTP 200/);
-  });
+  const { files, ...rest } = response([file('f', [chunk('«b»')])]);
+  const others = [
+    ...[5, [null], [{ ...files[0], chunks: [{}] }]].map((other) => ({ ...rest, files: other })),
+    { ...rest, files, stats: null },
+    { query: 1, plan: {}, totals: {}, best: [] },
+  ].map((other) => JSON.stringify(other));
+  for (const body of ['<html>', ...others])
+    await withServer(200, body, async (url) => {
+      for (const command of ['search', 'explain']) {
+        const { code, stderr } = await run([command, '--url', url, 'b']);
+        assert.equal(code, 2);
+        assert.match(stderr, /unexpected answer .*HTTP 200; is it a Trawl daemon\?$/m, body);
+      }
+    });
   const nobody = await run(['search', '--url', 'http://127.0.0.1:1', 'b']);
   assert.equal(nobody.code, 2);
   assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
