@@ -1,6 +1,6 @@
 // Starts symbol engines as processes with limits and their own environment; they end with the thread that started them.
 
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Child, killChild, startProgram } from '../../base/spawn.ts';
 
@@ -99,4 +99,39 @@ export function startEngine(command: readonly string[], confinement: Confinement
     );
   });
   return { child, ended: ended.finally(() => liveChildren.delete(child)) };
+}
+
+/** Milliseconds of processor time used by a process; undefined: unknown here. */
+function processorMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The program's name, in parentheses, may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Source: proc(5): in USER_HZ, 100 on all current Linux systems.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Calls back once when the process has used `limitMs` of processor time from now on, so that load fails no file, or after 30
+ * times as much wall time. Returns the function that stops watching.
+ */
+export function watchTime(
+  { pid }: Pick<Child, 'pid'>,
+  limitMs: number,
+  onOver: () => void,
+): () => void {
+  const now = (): number | undefined => (pid === undefined ? undefined : processorMs(pid));
+  const startMs = performance.now();
+  const usedBefore = now() ?? 0;
+  let timer = setTimeout(check, limitMs);
+  return () => clearTimeout(timer);
+
+  function check(): void {
+    const used = (now() ?? Infinity) - usedBefore;
+    if (used >= limitMs || performance.now() - startMs >= limitMs * 30) onOver();
+    else timer = setTimeout(check, Math.max(limitMs - used, 50));
+  }
 }

@@ -55,147 +55,56 @@ export function ctagsParserOf(language: string): string | undefined {
 }
 
 /** Parsers that end an identifier at a non-ASCII byte. */
-export const ASCII_PARSERS: ReadonlySet<string> = new Set([
-  'C',
-  'C++',
-  'C#',
-  'CUDA',
-  'D',
-  'Java',
-  'ObjectiveC',
-]);
+export const ASCII_PARSERS: ReadonlySet<string> = new Set(
+  'C C++ C# CUDA D Java ObjectiveC'.split(' '),
+);
 
 /** Parsers of languages where the type precedes the declared name. */
 export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set([
   ...ASCII_PARSERS,
-  'PHP',
-  'Protobuf',
-  'SQL',
-  'Verilog',
-  'SystemVerilog',
+  ...'PHP Protobuf SQL Verilog SystemVerilog'.split(' '),
 ]);
 
-/** A parser's kind -> our kind; '' = not a definition, dropped. */
-type Kinds = Readonly<Record<string, SymbolKind | ''>>;
+/** The parsers' names for each of our kinds. */
+const TAG_KINDS: readonly (readonly [SymbolKind, string])[] = [
+  ['class', 'category class'],
+  ['constant', 'const constant define'],
+  ['enum', 'enum'],
+  ['enumMember', 'Constructor constructor enumConstant enumerator literal'],
+  ['field', 'RecordField anonMember component field member oneof'],
+  [
+    'function',
+    'command delegate func function generator inline operator procedure subprogram subprogspec ' +
+      'subroutine subst task test val',
+  ],
+  ['interface', 'annotation interface protocol service'],
+  ['label', 'anchor id label target'],
+  ['macro', 'guard macro mixin'],
+  ['method', 'method methodSpec rpc singletonMethod slot'],
+  ['module', 'architecture entity group module program project'],
+  ['namespace', 'namespace'],
+  ['object', 'object'],
+  ['package', 'package packspec'],
+  ['property', 'accessor event getter property setter'],
+  [
+    'section',
+    'chapter heading1 heading2 heading3 l4subsection l5subsection paragraph part section ' +
+      'subparagraph subsection subsubsection',
+  ],
+  ['struct', 'message record struct table view'],
+  ['trait', 'trait'],
+  ['type', 'Exception alias exception subtype talias type typealias typedef typespec'],
+  ['union', 'union'],
+  ['variable', 'functionVar global globalVar instance net port register signal var variable'],
+];
 
-const KINDS: Kinds = {
-  Constructor: 'enumMember',
-  Exception: 'type',
-  RecordField: 'field',
-  accessor: 'property',
-  alias: 'type',
-  anchor: 'label',
-  annotation: 'interface',
-  anonMember: 'field',
-  architecture: 'module',
-  category: 'class',
-  chapter: 'section',
-  class: 'class',
-  command: 'function',
-  component: 'field',
-  const: 'constant',
-  constant: 'constant',
-  define: 'constant',
-  delegate: 'function',
-  entity: 'module',
-  enum: 'enum',
-  enumConstant: 'enumMember',
-  enumerator: 'enumMember',
-  event: 'property',
-  exception: 'type',
-  field: 'field',
-  func: 'function',
-  function: 'function',
-  functionVar: 'variable',
-  generator: 'function',
-  getter: 'property',
-  global: 'variable',
-  globalVar: 'variable',
-  group: 'module',
-  guard: 'macro',
-  header: '',
-  heading1: 'section',
-  heading2: 'section',
-  heading3: 'section',
-  heredoc: '',
-  id: 'label',
-  implementation: '',
-  import: '',
-  inline: 'function',
-  instance: 'variable',
-  interface: 'interface',
-  l4subsection: 'section',
-  l5subsection: 'section',
-  label: 'label',
-  library: '',
-  literal: 'enumMember',
-  local: '',
-  macro: 'macro',
-  makefile: '',
-  member: 'field',
-  message: 'struct',
-  method: 'method',
-  methodSpec: 'method',
-  mixin: 'macro',
-  module: 'module',
-  namespace: 'namespace',
-  net: 'variable',
-  object: 'object',
-  oneof: 'field',
-  operator: 'function',
-  package: 'package',
-  packageName: '',
-  packspec: 'package',
-  paragraph: 'section',
-  parameter: '',
-  part: 'section',
-  port: 'variable',
-  procedure: 'function',
-  program: 'module',
-  project: 'module',
-  property: 'property',
-  protocol: 'interface',
-  prototype: '',
-  record: 'struct',
-  register: 'variable',
-  rpc: 'method',
-  script: '',
-  section: 'section',
-  service: 'interface',
-  setter: 'property',
-  signal: 'variable',
-  singletonMethod: 'method',
-  slot: 'method',
-  source: '',
-  struct: 'struct',
-  stylesheet: '',
-  subparagraph: 'section',
-  subroutine: 'function',
-  subprogram: 'function',
-  subprogspec: 'function',
-  subsection: 'section',
-  subst: 'function',
-  subsubsection: 'section',
-  subtype: 'type',
-  table: 'struct',
-  talias: 'type',
-  target: 'label',
-  task: 'function',
-  test: 'function',
-  trait: 'trait',
-  type: 'type',
-  typealias: 'type',
-  typedef: 'type',
-  typespec: 'type',
-  union: 'union',
-  unknown: '',
-  val: 'function',
-  var: 'variable',
-  variable: 'variable',
-  view: 'struct',
-};
+/** Not definitions. */
+const DROPPED =
+  'header heredoc implementation import library local makefile packageName parameter ' +
+  'prototype script source stylesheet unknown';
 
-const OWN_KINDS: Readonly<Record<string, Kinds>> = {
+/** Of single parsers; '' = dropped. */
+const OWN_KINDS: Readonly<Record<string, Readonly<Record<string, SymbolKind | ''>>>> = {
   // Why: names of imports.
   'C#': { typedef: '' },
   CMake: { option: 'variable' },
@@ -218,10 +127,8 @@ const OWN_KINDS: Readonly<Record<string, Kinds>> = {
 };
 
 // Why maps: `constructor` is a kind, and a member of every object.
-const kinds = new Map<string, SymbolKind | ''>([
-  ...Object.entries(KINDS),
-  ['constructor', 'enumMember'],
-]);
+const kinds = new Map<string, SymbolKind | ''>(DROPPED.split(' ').map((name) => [name, '']));
+for (const [kind, names] of TAG_KINDS) for (const name of names.split(' ')) kinds.set(name, kind);
 const ownKinds = new Map(
   Object.entries(OWN_KINDS).map(([parser, own]) => [parser, new Map(Object.entries(own))]),
 );

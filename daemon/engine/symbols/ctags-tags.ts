@@ -2,7 +2,7 @@
 // (anonymous, or made up by the parser) is dropped.
 
 import { addToList } from '../../base/lists.ts';
-import type { Part, PlacedSymbol } from './found.ts';
+import type { Parent, Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { hasLocals, kindInContext, type SymbolKind } from './kinds.ts';
 
@@ -18,11 +18,6 @@ export interface Tag {
   readonly typeref?: string;
   /** Its last line, 1-based. */
   readonly end?: number;
-}
-
-interface Parent {
-  readonly name: string;
-  readonly kind: SymbolKind;
 }
 
 const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
@@ -47,25 +42,16 @@ export function locateTags(
     const parent = tag.scope === undefined ? undefined : parents.parentOf(tag.scope, tag.scopeKind);
     const isVariable = kind === 'variable' || kind === 'constant';
     if (isVariable && parent !== undefined && hasLocals(parent.kind)) continue;
-    placed.push({
-      ...position,
-      kind: kindInContext(language, kind, tag.name, parent),
-      parent,
-    });
+    placed.push({ ...position, kind: kindInContext(language, kind, tag.name, parent), parent });
   }
   return placed;
 }
 
 /** Parsers that report the end of each block, unless it is never closed. */
 const CLOSING_PARSERS: ReadonlySet<string> = new Set(['C', 'C++', 'CUDA']);
-const BLOCKS: ReadonlySet<string> = new Set([
-  'class',
-  'enum',
-  'function',
-  'namespace',
-  'struct',
-  'union',
-]);
+const BLOCKS: ReadonlySet<string> = new Set(
+  'class enum function namespace struct union'.split(' '),
+);
 
 /**
  * The content from the first unclosed block to the end: ctags takes everything in it for local, so later definitions are
@@ -90,11 +76,18 @@ export function unclosedPart(
 
 /** Stable: tags of one line keep their order. */
 function inLineOrder(tags: readonly Tag[]): readonly Tag[] {
-  for (let i = 1; i < tags.length; i++) {
+  for (let i = 1; i < tags.length; i++)
     if (tags[i]!.line < tags[i - 1]!.line) return [...tags].sort((a, b) => a.line - b.line);
-  }
   return tags;
 }
+
+/** The characters that may follow the name of a declaration; other kinds: any. A function has `(` or `<`. */
+const FOLLOWERS: ReadonlyMap<SymbolKind, string> = new Map([
+  ...(['variable', 'constant', 'field', 'property', 'type'] as const).map(
+    (kind) => [kind, '=;,[:){('] as const,
+  ),
+  ...(['class', 'struct', 'union', 'enum'] as const).map((kind) => [kind, '{:<(\\'] as const),
+]);
 
 /** Finds names on ascending lines. Returns each position once. */
 class LineFinder {
@@ -163,9 +156,8 @@ class LineFinder {
       return this.#words.get(name) ?? [];
     }
     const columns: number[] = [];
-    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
       if (isWhole(text, at, name)) columns.push(at);
-    }
     if (columns.length === 0) {
       const at = text.indexOf(name);
       if (at >= 0) columns.push(at);
@@ -177,29 +169,11 @@ class LineFinder {
   #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
     if (this.#emitted.has(this.#start + column)) return false;
     if (!this.#isTypeFirst) return true;
-    const follows = /\S/.exec(
-      this.#lineText().slice(column + name.length, column + name.length + 80),
-    );
-    const next = follows?.[0];
-    switch (kind) {
-      case 'function':
-      case 'method':
-      case 'constructor':
-        return next === '(' || next === '<';
-      case 'variable':
-      case 'constant':
-      case 'field':
-      case 'property':
-      case 'type':
-        return next === undefined || '=;,[:){('.includes(next);
-      case 'class':
-      case 'struct':
-      case 'union':
-      case 'enum':
-        return next === undefined || '{:<(\\'.includes(next);
-      default:
-        return true;
-    }
+    const end = column + name.length;
+    const next = /\S/.exec(this.#lineText().slice(end, end + 80))?.[0];
+    if (hasLocals(kind)) return next === '(' || next === '<';
+    const followers = FOLLOWERS.get(kind);
+    return next === undefined || followers === undefined || followers.includes(next);
   }
 }
 
@@ -251,8 +225,9 @@ class ParentFinder {
     const container = this.#tagsByName?.get(scope) ?? this.#byScope?.get(pathOf(scope));
     if (container !== undefined) {
       const kind = kindOfTag(this.#parser, container.kind) ?? 'other';
+      const isMethod = kind === 'function' && container.scopeKind === 'class';
       if (!isAnonymous(container.name))
-        return { name: container.name, kind: this.#kindInContext(container, kind) };
+        return { name: container.name, kind: isMethod ? 'method' : kind };
     }
     const parts = scope.split(SCOPE_PARTS);
     const name = parts.at(-1) ?? '';
@@ -265,12 +240,6 @@ class ParentFinder {
       scope.slice(0, scope.length - name.length).replace(/[:./\\']+$/, ''),
       undefined,
     );
-  }
-
-  #kindInContext(tag: Tag, kind: SymbolKind): SymbolKind {
-    return tag.scope !== undefined && kind === 'function' && tag.scopeKind === 'class'
-      ? 'method'
-      : kind;
   }
 
   #index(): void {

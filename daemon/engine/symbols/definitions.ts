@@ -1,7 +1,7 @@
 // Converts definitions with their extents into symbols: finds the parent, drops locals, adjusts the kind. Offsets are
 // characters (text.ts).
 
-import type { PlacedSymbol } from './found.ts';
+import type { Parent, PlacedSymbol } from './found.ts';
 import { CLASS_KINDS, isSymbolKind, kindInContext, type SymbolKind } from './kinds.ts';
 
 export interface Definition {
@@ -17,11 +17,6 @@ export interface Definition {
   readonly isRest: boolean;
 }
 
-interface Parent {
-  readonly name: string;
-  readonly kind: SymbolKind;
-}
-
 const CONTAINER_ROLES: ReadonlySet<string> = new Set([...CLASS_KINDS, 'module', 'namespace']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
 /** Kinds that only classes and similar contain. */
@@ -34,9 +29,8 @@ export function symbolsOfDefinitions(
   definitions: readonly Definition[],
 ): PlacedSymbol[] {
   const kinds = new Map<string, SymbolKind>();
-  for (const { role, name } of definitions) {
+  for (const { role, name } of definitions)
     if (CONTAINER_ROLES.has(role) && isSymbolKind(role) && !kinds.has(name)) kinds.set(name, role);
-  }
   const parentOf = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
   const around: Definition[] = [];
   const placed: PlacedSymbol[] = [];
@@ -85,9 +79,7 @@ function findParent(
     const { role, name, isRest } = around[i]!;
     if (!isAround(around[i]!, definition) || name === '') continue;
     if (role === 'scope') return parentOf(name);
-    if (role !== 'local' && canContain(role, definition.role, isRest)) {
-      return { name, kind: role };
-    }
+    if (role !== 'local' && canContain(role, definition.role, isRest)) return { name, kind: role };
   }
   return undefined;
 }

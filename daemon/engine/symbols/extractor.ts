@@ -1,9 +1,14 @@
 // Finds the symbols of contents with the engine for their language: ctags where it is installed and safe, tree-sitter and
 // patterns for what they read better. If an engine fails, the next is tried. A language without an engine has no symbols.
 
-import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
-import { findCtags } from './ctags-process.ts';
-import { type Engine, type Extraction, type FoundSymbol, mergeSymbols } from './found.ts';
+import { findCtags, openCtagsEngine } from './ctags.ts';
+import {
+  type Engine,
+  type EngineLimits,
+  type Extraction,
+  type FoundSymbol,
+  mergeSymbols,
+} from './found.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
 import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
@@ -33,32 +38,12 @@ export interface Extractor {
 }
 
 /** Languages that other engines read better. Measured: daemon/DECISIONS.md, 2026-11-28, ctags 5.9. */
-const CTAGS_LAST: ReadonlySet<string> = new Set([
-  'C#',
-  'Clojure',
-  'Elixir',
-  'Go',
-  'GraphQL',
-  'HCL',
-  'Haskell',
-  'JSX',
-  'Java',
-  'JavaScript',
-  'Kotlin',
-  'Lua',
-  'PHP',
-  'PLpgSQL',
-  'Protocol Buffer',
-  'Python',
-  'Ruby',
-  'Rust',
-  'SQL',
-  'SQLPL',
-  'Starlark',
-  'TSQL',
-  'TSX',
-  'TypeScript',
-]);
+const CTAGS_LAST: ReadonlySet<string> = new Set(
+  (
+    'C#,Clojure,Elixir,Go,GraphQL,HCL,Haskell,JSX,Java,JavaScript,Kotlin,Lua,PHP,PLpgSQL,Protocol Buffer,' +
+    'Python,Ruby,Rust,SQL,SQLPL,Starlark,TSQL,TSX,TypeScript'
+  ).split(','),
+);
 
 /** Languages where `_` declares nothing. */
 const BLANK_LANGUAGES: ReadonlySet<string> = new Set(['Go', 'Rust']);
@@ -132,17 +117,16 @@ interface EngineEntry {
 
 async function openEngines(options: ExtractorOptions): Promise<EngineEntry[]> {
   const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax } = options;
-  const selected = options.engines ?? ENGINE_NAMES;
   const limits = { concurrency, timeoutMs, memoryMax };
   const engines: EngineEntry[] = [];
-  for (const name of selected) {
+  for (const name of options.engines ?? ENGINE_NAMES) {
     const engine = await openEngine(name, limits);
     if (engine !== undefined) engines.push({ name, engine });
   }
   return engines;
 }
 
-async function openEngine(name: EngineName, limits: CtagsOptions): Promise<Engine | undefined> {
+async function openEngine(name: EngineName, limits: EngineLimits): Promise<Engine | undefined> {
   if (name === 'patterns') return openPatternEngine();
   if (name === 'tree-sitter') return openTreeSitterEngine(limits);
   const program = await findCtags();

@@ -13,10 +13,8 @@ export interface FoundSymbol {
   readonly parent?: { readonly name: string; readonly kind: number };
 }
 
-export type FailureKind = 'timeout' | 'crash' | 'memory' | 'output';
-
 export interface ExtractionFailure {
-  readonly failure: FailureKind;
+  readonly failure: 'timeout' | 'crash' | 'memory' | 'output';
   readonly detail: string;
 }
 
@@ -34,6 +32,15 @@ export interface Found {
 
 export type Extraction = Found | ExtractionFailure;
 
+export interface EngineLimits {
+  /** Contents read at a time. */
+  readonly concurrency: number;
+  /** Of processor time, for one content. */
+  readonly timeoutMs: number;
+  /** Bytes of memory of one process. */
+  readonly memoryMax: number;
+}
+
 export interface Engine {
   knows(language: string): boolean;
   /**
@@ -45,11 +52,16 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+export interface Parent {
+  readonly name: string;
+  readonly kind: SymbolKind;
+}
+
 export interface PlacedSymbol {
   readonly start: number;
   readonly size: number;
   readonly kind: SymbolKind;
-  readonly parent: { readonly name: string; readonly kind: SymbolKind } | undefined;
+  readonly parent: Parent | undefined;
 }
 
 /** Sorts symbols; drops names that are empty, too long, or overlap an earlier one. At equal starts the first stays. */

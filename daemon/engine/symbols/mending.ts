@@ -28,14 +28,9 @@ interface Token {
   readonly declaring: string;
 }
 
-interface Edit {
-  readonly at: number;
-  readonly put: string;
-}
+type Edit = { readonly at: number; readonly put: string } | undefined;
 
-type Rule = (token: Token) => Edit | undefined;
-
-const RULES: ReadonlyMap<string, Rule> = new Map([
+const RULES: ReadonlyMap<string, (token: Token) => Edit> = new Map([
   ['typescript', mendTypeScript],
   ['tsx', mendTypeScript],
   ['kotlin', mendKotlin],
@@ -81,7 +76,7 @@ const TYPE_END = /[\w$\u0080-\uffff"'`>)\]}]$/;
 /** Words after which a type continues. */
 const OPEN_WORD = /^(?:asserts|extends|in|infer|is|keyof|new|out|readonly|typeof|unique)$/;
 
-function mendTypeScript({ text, start, gap, last, around }: Token): Edit | undefined {
+function mendTypeScript({ text, start, gap, last, around }: Token): Edit {
   if (text.startsWith('`') && text.includes('\\'))
     return { at: start, put: text.replaceAll(/\\[^\n]/g, '__') };
   const isNewMember =
@@ -91,7 +86,7 @@ function mendTypeScript({ text, start, gap, last, around }: Token): Edit | undef
   return { at: start - gap.length, put: ';' };
 }
 
-function mendKotlin({ text, start, gap, last, declaring }: Token): Edit | undefined {
+function mendKotlin({ text, start, gap, last, declaring }: Token): Edit {
   if (text === 'interface' && last === 'fun')
     return { at: start - gap.length - last.length, put: ' '.repeat(last.length) };
   if (text === 'by' && /^(?:class|object)$/.test(declaring)) return { at: start, put: ', ' };

@@ -1,7 +1,7 @@
 // The symbol pass over a shard: extracts many contents at once, within bounds, and writes the symbols in content order.
 
 import type { Extractor } from './extractor.ts';
-import type { Extraction, FailureKind, FoundSymbol, Part } from './found.ts';
+import type { Extraction, ExtractionFailure, FoundSymbol, Part } from './found.ts';
 
 export interface PassBlob {
   readonly path: string;
@@ -31,10 +31,8 @@ export interface PassProgress {
   readonly failureCount: number;
 }
 
-export interface PassFailure {
+export interface PassFailure extends ExtractionFailure {
   readonly path: string;
-  readonly failure: FailureKind;
-  readonly detail: string;
 }
 
 /** A content that was read partly; symbols in the other parts may be missing. */
@@ -76,27 +74,32 @@ export async function passOver(
   const counts = { fileCount: 0, symbolCount: 0, failureCount: 0, partlyReadCount: 0 };
   const failures: PassFailure[] = [];
   const partlyRead: PartlyRead[] = [];
-  const ahead = new Queue();
+  const ahead: Ahead[] = [];
+  let aheadSize = 0;
   let bytesDone = 0;
-  try {
-    for (let blobId = 0; blobId < source.blobCount; blobId++) {
-      options.signal.throwIfAborted();
-      const blob = source.blob(blobId);
-      while (!ahead.canFit(blob.content.length)) await takeFirst();
-      if (extractor.engineOf(blob.language) === undefined) {
-        bytesDone += blob.content.length;
-        continue;
-      }
-      ahead.push({ blobId, blob, extraction: extractor.extract(blob.language, blob.content) });
+  for (let blobId = 0; blobId < source.blobCount; blobId++) {
+    options.signal.throwIfAborted();
+    const blob = source.blob(blobId);
+    const size = blob.content.length;
+    // Bound: memory; a single content may be larger.
+    while (ahead.length >= 1024 || (ahead.length > 0 && aheadSize + size > 64 << 20))
+      await takeFirst();
+    if (extractor.engineOf(blob.language) === undefined) {
+      bytesDone += size;
+      continue;
     }
-    while (!ahead.isEmpty) await takeFirst();
-  } finally {
-    ahead.abandon();
+    const extraction = extractor.extract(blob.language, blob.content);
+    // Why: a failure before it is taken must not end the thread.
+    extraction.catch(() => undefined);
+    ahead.push({ blobId, blob, extraction });
+    aheadSize += size;
   }
+  while (ahead.length > 0) await takeFirst();
   return { ...counts, failures, partlyRead };
 
   async function takeFirst(): Promise<void> {
-    const { blobId, blob, extraction } = ahead.shift();
+    const { blobId, blob, extraction } = ahead.shift()!;
+    aheadSize -= blob.content.length;
     const outcome = await extraction;
     options.signal.throwIfAborted();
     counts.fileCount++;
@@ -128,37 +131,4 @@ function detailOf(unread: readonly Part[], content: Uint8Array): string {
   const before = content.subarray(0, unread[0]?.start ?? 0);
   const line = before.reduce((count, byte) => (byte === 10 ? count + 1 : count), 1);
   return `${size} of ${content.length} bytes have a syntax that the parser does not know; the first are on line ${line}`;
-}
-
-class Queue {
-  readonly #items: Ahead[] = [];
-  #size = 0;
-
-  get isEmpty(): boolean {
-    return this.#items.length === 0;
-  }
-
-  /** Bound: memory; a single content may be larger. */
-  canFit(size: number): boolean {
-    if (this.isEmpty) return true;
-    return this.#items.length < 1024 && this.#size + size <= 64 << 20;
-  }
-
-  push(item: Ahead): void {
-    // Why: a failure before it is taken must not end the thread.
-    item.extraction.catch(() => undefined);
-    this.#items.push(item);
-    this.#size += item.blob.content.length;
-  }
-
-  shift(): Ahead {
-    const item = this.#items.shift();
-    if (item === undefined) throw new Error('no content is being extracted');
-    this.#size -= item.blob.content.length;
-    return item;
-  }
-
-  abandon(): void {
-    this.#items.length = 0;
-  }
 }

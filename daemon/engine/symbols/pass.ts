@@ -127,12 +127,9 @@ function reportFailures(
   { failures, failureCount, partlyRead, partlyReadCount }: PassResult,
   { log, shardPath }: SymbolPassOptions,
 ): void {
-  for (const { path, failure, detail } of failures) {
+  for (const { path, failure, detail } of failures)
     log.info('a file has no symbols', { path, failure, detail });
-  }
   if (failureCount > 0) log.warn('files without symbols', { shardPath, failureCount });
-  for (const { path, detail } of partlyRead) {
-    log.info('a file may lack symbols', { path, detail });
-  }
+  for (const { path, detail } of partlyRead) log.info('a file may lack symbols', { path, detail });
   if (partlyReadCount > 0) log.warn('files that may lack symbols', { shardPath, partlyReadCount });
 }

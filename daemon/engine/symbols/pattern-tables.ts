@@ -39,51 +39,40 @@ export interface PatternLanguage {
   readonly isCaseBlind?: boolean;
 }
 
+/** The rules with their contexts. */
+const within = (contexts: string, rules: readonly Rule[]): Rule[] =>
+  rules.map((rule) => ({ ...rule, within: contexts.split(' ') }));
+const FIELDS = { opens: 'fields', body: '{' } as const;
+const VALUES = { opens: 'values', body: '{' } as const;
+const ROUTINES = { opens: 'routines', until: '', isRest: true } as const;
+const COLUMNS = { opens: 'columns', body: '(' } as const;
+
 const LINE_COMMENT = (mark: string): Hidden => ({ opens: mark, closes: '\\n' });
 const BLOCK_COMMENT: Hidden = { opens: '/\\*', closes: '\\*/' };
-const QUOTED = (quote: string): Hidden => ({
-  opens: quote,
-  closes: `\\\\[^\\n]|${quote}|\\n`,
-});
+const QUOTED = (quote: string): Hidden => ({ opens: quote, closes: `\\\\[^\\n]|${quote}|\\n` });
 
 const GRAPHQL: PatternLanguage = {
   hidden: [LINE_COMMENT('#'), { opens: '"""', closes: '\\\\"""|"""' }, QUOTED('"')],
   brackets: '{}()[]',
   name: '[A-Za-z_]\\w*',
   rules: [
-    {
-      kind: 'scope',
-      pattern: '\\bextend\\s+(?:type|interface|input)\\s+NAME',
-      within: ['top'],
-      opens: 'fields',
-      body: '{',
-    },
-    {
-      kind: 'scope',
-      pattern: '\\bextend\\s+enum\\s+NAME',
-      within: ['top'],
-      opens: 'values',
-      body: '{',
-    },
-    { pattern: '\\bextend\\s+(?:union|scalar|schema)\\b', within: ['top'] },
-    { kind: 'class', pattern: '\\btype\\s+NAME', within: ['top'], opens: 'fields', body: '{' },
-    {
-      kind: 'interface',
-      pattern: '\\binterface\\s+NAME',
-      within: ['top'],
-      opens: 'fields',
-      body: '{',
-    },
-    { kind: 'struct', pattern: '\\binput\\s+NAME', within: ['top'], opens: 'fields', body: '{' },
-    { kind: 'enum', pattern: '\\benum\\s+NAME', within: ['top'], opens: 'values', body: '{' },
-    { kind: 'union', pattern: '\\bunion\\s+NAME', within: ['top'] },
-    { kind: 'type', pattern: '\\bscalar\\s+NAME', within: ['top'] },
-    { kind: 'macro', pattern: '\\bdirective\\s*@\\s*NAME', within: ['top'] },
-    { kind: 'function', pattern: '\\b(?:query|mutation|subscription)\\s+NAME', within: ['top'] },
-    { kind: 'object', pattern: '\\bfragment\\s+(?!on\\b)NAME', within: ['top'] },
-    { pattern: '@\\w+', within: ['fields', 'values'] },
-    { kind: 'field', pattern: '\\bNAME(?=\\s*[:(])', within: ['fields'] },
-    { kind: 'enumMember', pattern: '\\bNAME', within: ['values'] },
+    ...within('top', [
+      { kind: 'scope', pattern: '\\bextend\\s+(?:type|interface|input)\\s+NAME', ...FIELDS },
+      { kind: 'scope', pattern: '\\bextend\\s+enum\\s+NAME', ...VALUES },
+      { pattern: '\\bextend\\s+(?:union|scalar|schema)\\b' },
+      { kind: 'class', pattern: '\\btype\\s+NAME', ...FIELDS },
+      { kind: 'interface', pattern: '\\binterface\\s+NAME', ...FIELDS },
+      { kind: 'struct', pattern: '\\binput\\s+NAME', ...FIELDS },
+      { kind: 'enum', pattern: '\\benum\\s+NAME', ...VALUES },
+      { kind: 'union', pattern: '\\bunion\\s+NAME' },
+      { kind: 'type', pattern: '\\bscalar\\s+NAME' },
+      { kind: 'macro', pattern: '\\bdirective\\s*@\\s*NAME' },
+      { kind: 'function', pattern: '\\b(?:query|mutation|subscription)\\s+NAME' },
+      { kind: 'object', pattern: '\\bfragment\\s+(?!on\\b)NAME' },
+    ]),
+    ...within('fields values', [{ pattern: '@\\w+' }]),
+    ...within('fields', [{ kind: 'field', pattern: '\\bNAME(?=\\s*[:(])' }]),
+    ...within('values', [{ kind: 'enumMember', pattern: '\\bNAME' }]),
   ],
 };
 
@@ -92,61 +81,30 @@ const PROTOBUF: PatternLanguage = {
   brackets: '{}()[]',
   name: '[A-Za-z_]\\w*',
   rules: [
-    {
-      pattern: '\\boption\\s+[\\w(][^;{}]{0,4000}',
-      within: ['top', 'fields', 'values', 'methods'],
-    },
-    {
-      kind: 'package',
-      pattern: '\\bpackage\\s+([A-Za-z_][\\w.]*)(?=\\s*;)',
-      within: ['top'],
-      isRest: true,
-    },
-    {
-      kind: 'struct',
-      pattern: '\\bmessage\\s+NAME(?=\\s*\\{)',
-      within: ['top', 'fields'],
-      opens: 'fields',
-      body: '{',
-    },
-    {
-      kind: 'enum',
-      pattern: '\\benum\\s+NAME(?=\\s*\\{)',
-      within: ['top', 'fields'],
-      opens: 'values',
-      body: '{',
-    },
-    {
-      kind: 'scope',
-      pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)',
-      within: ['top', 'fields'],
-      opens: 'fields',
-      body: '{',
-    },
-    {
-      kind: 'interface',
-      pattern: '\\bservice\\s+NAME(?=\\s*\\{)',
-      within: ['top'],
-      opens: 'methods',
-      body: '{',
-    },
-    { kind: 'method', pattern: '\\brpc\\s+NAME(?=\\s*\\()', within: ['methods'] },
-    {
-      kind: 'struct',
-      pattern: '\\bgroup\\s+NAME(?=\\s*=)',
-      within: ['fields'],
-      opens: 'fields',
-      body: '{',
-    },
-    {
-      kind: 'field',
-      pattern: '\\boneof\\s+NAME(?=\\s*\\{)',
-      within: ['fields'],
-      opens: 'fields',
-      body: '{',
-    },
-    { kind: 'field', pattern: '\\bNAME(?=\\s*=\\s*\\d)', within: ['fields'] },
-    { kind: 'enumMember', pattern: '\\bNAME(?=\\s*=\\s*-?\\s*\\d)', within: ['values'] },
+    ...within('top fields values methods', [{ pattern: '\\boption\\s+[\\w(][^;{}]{0,4000}' }]),
+    ...within('top', [
+      { kind: 'package', pattern: '\\bpackage\\s+([A-Za-z_][\\w.]*)(?=\\s*;)', isRest: true },
+    ]),
+    ...within('top fields', [
+      { kind: 'struct', pattern: '\\bmessage\\s+NAME(?=\\s*\\{)', ...FIELDS },
+      { kind: 'enum', pattern: '\\benum\\s+NAME(?=\\s*\\{)', ...VALUES },
+      { kind: 'scope', pattern: '\\bextend\\s+\\.?(?:\\w+\\.)*NAME(?=\\s*\\{)', ...FIELDS },
+    ]),
+    ...within('top', [
+      {
+        kind: 'interface',
+        pattern: '\\bservice\\s+NAME(?=\\s*\\{)',
+        opens: 'methods',
+        body: '{',
+      },
+    ]),
+    ...within('methods', [{ kind: 'method', pattern: '\\brpc\\s+NAME(?=\\s*\\()' }]),
+    ...within('fields', [
+      { kind: 'struct', pattern: '\\bgroup\\s+NAME(?=\\s*=)', ...FIELDS },
+      { kind: 'field', pattern: '\\boneof\\s+NAME(?=\\s*\\{)', ...FIELDS },
+      { kind: 'field', pattern: '\\bNAME(?=\\s*=\\s*\\d)' },
+    ]),
+    ...within('values', [{ kind: 'enumMember', pattern: '\\bNAME(?=\\s*=\\s*-?\\s*\\d)' }]),
   ],
 };
 
@@ -161,28 +119,17 @@ const DOCKERFILE: PatternLanguage = {
   brackets: '',
   name: '[\\w.-]+',
   rules: [
-    {
-      kind: 'label',
-      pattern: '^[ \\t]*FROM[ \\t]+(?:--\\S+[ \\t]+)*\\S+[ \\t]+AS[ \\t]+NAME',
-      within: ['top'],
-    },
-    {
-      kind: 'variable',
-      pattern: '^[ \\t]*ARG[ \\t]+NAME',
-      within: ['top'],
-      opens: 'arguments',
-      until: '\n',
-    },
-    { kind: 'variable', pattern: '(?<=[ \\t])NAME(?=[=\\s]|$)', within: ['arguments'] },
-    {
-      kind: 'variable',
-      pattern: '^[ \\t]*ENV[ \\t]+NAME(?==)',
-      within: ['top'],
-      opens: 'pairs',
-      until: '\n',
-    },
-    { kind: 'variable', pattern: '^[ \\t]*ENV[ \\t]+NAME', within: ['top'] },
-    { kind: 'variable', pattern: '(?<=[ \\t])NAME(?==)', within: ['pairs'] },
+    ...within('top', [
+      {
+        kind: 'label',
+        pattern: '^[ \\t]*FROM[ \\t]+(?:--\\S+[ \\t]+)*\\S+[ \\t]+AS[ \\t]+NAME',
+      },
+      { kind: 'variable', pattern: '^[ \\t]*ARG[ \\t]+NAME', opens: 'arguments', until: '\n' },
+      { kind: 'variable', pattern: '^[ \\t]*ENV[ \\t]+NAME(?==)', opens: 'pairs', until: '\n' },
+      { kind: 'variable', pattern: '^[ \\t]*ENV[ \\t]+NAME' },
+    ]),
+    ...within('arguments', [{ kind: 'variable', pattern: '(?<=[ \\t])NAME(?=[=\\s]|$)' }]),
+    ...within('pairs', [{ kind: 'variable', pattern: '(?<=[ \\t])NAME(?==)' }]),
   ],
   isCaseBlind: true,
 };
@@ -202,25 +149,24 @@ const MAKEFILE: PatternLanguage = {
   brackets: '',
   name: '[^\\s:#=$(){}&|;!?+\'",]+',
   rules: [
-    {
-      kind: 'variable',
-      pattern: '^[ ]*(?:(?:export|override|private)[ \\t]+){0,3}NAME(?=[ \\t]*(?:[?!]|:{1,3})?=)',
-      within: ['top'],
-    },
-    // Not in recipes, where these operators assign nothing.
-    { kind: 'variable', pattern: '^[ \\t]*NAME(?=[ \\t]*(?:\\?|:{1,3})=)', within: ['top'] },
-    {
-      kind: 'variable',
-      pattern: '^[ ]*(?:(?:export|override)[ \\t]+){0,2}define[ \\t]+NAME',
-      within: ['top'],
-    },
-    {
-      pattern: `^[ ]*(?!(?:${MAKE_WORDS})\\b)(?=[^\\s#:=$'"][^:=\\n]{0,4000}:(?!:?:?=))`,
-      within: ['top'],
-      opens: 'targets',
-      until: ':\n',
-    },
-    { kind: 'label', pattern: '(?<![^\\s])NAME(?=[\\s:&])', within: ['targets'] },
+    ...within('top', [
+      {
+        kind: 'variable',
+        pattern: '^[ ]*(?:(?:export|override|private)[ \\t]+){0,3}NAME(?=[ \\t]*(?:[?!]|:{1,3})?=)',
+      },
+      // Not in recipes, where these operators assign nothing.
+      { kind: 'variable', pattern: '^[ \\t]*NAME(?=[ \\t]*(?:\\?|:{1,3})=)' },
+      {
+        kind: 'variable',
+        pattern: '^[ ]*(?:(?:export|override)[ \\t]+){0,2}define[ \\t]+NAME',
+      },
+      {
+        pattern: `^[ ]*(?!(?:${MAKE_WORDS})\\b)(?=[^\\s#:=$'"][^:=\\n]{0,4000}:(?!:?:?=))`,
+        opens: 'targets',
+        until: ':\n',
+      },
+    ]),
+    ...within('targets', [{ kind: 'label', pattern: '(?<![^\\s])NAME(?=[\\s:&])' }]),
   ],
 };
 
@@ -261,29 +207,19 @@ const SQL: PatternLanguage = {
   rules: [
     created('table', TABLE_OPTIONS, 'struct', {
       pattern: `${SQL_END}\\s*\\()`,
-      opens: 'columns',
-      body: '(',
+      ...COLUMNS,
     }),
     created('table', TABLE_OPTIONS, 'struct'),
     created('view', `${TABLE_OPTIONS}|materialized|recursive|force|${ROUTINE_OPTIONS}`, 'struct'),
     created('function|procedure|proc|aggregate', ROUTINE_OPTIONS, 'function'),
     created('type', ROUTINE_OPTIONS, 'type', {
       pattern: `${SQL_END}\\s+as\\s*\\()`,
-      opens: 'columns',
-      body: '(',
+      ...COLUMNS,
     }),
-    created('type\\s+body', ROUTINE_OPTIONS, 'type', {
-      opens: 'routines',
-      until: '',
-      isRest: true,
-    }),
+    created('type\\s+body', ROUTINE_OPTIONS, 'type', ROUTINES),
     created('type|domain', ROUTINE_OPTIONS, 'type'),
     created('schema|database', 'or', 'namespace'),
-    created('package\\s+body|package', ROUTINE_OPTIONS, 'package', {
-      opens: 'routines',
-      until: '',
-      isRest: true,
-    }),
+    created('package\\s+body|package', ROUTINE_OPTIONS, 'package', ROUTINES),
     // Only with a body: a mere declaration is defined elsewhere.
     {
       kind: 'function',
@@ -356,7 +292,6 @@ const CLOJURE_NAME = `\\s+${CLOJURE_META}(?![:\\d])NAME`;
 /** A form, also of another namespace: `s/defn`. */
 const clojureForm = (words: string): string =>
   `\\(\\s*(?:[\\w.-]+/)?(?:${words})(?=\\s)${CLOJURE_NAME}`;
-const CLOJURE_SCOPES = ['top', 'none'] as const;
 
 const CLOJURE: PatternLanguage = {
   hidden: [
@@ -367,29 +302,24 @@ const CLOJURE: PatternLanguage = {
   brackets: '()',
   name: '[^\\s()[\\]{}"`@;^~\\\\,]+',
   rules: [
-    { kind: 'namespace', pattern: `\\(ns${CLOJURE_NAME}`, within: CLOJURE_SCOPES, isRest: true },
-    {
-      kind: 'interface',
-      pattern: clojureForm('defprotocol|definterface'),
-      within: CLOJURE_SCOPES,
-      opens: 'signatures',
-      until: ')',
-    },
-    { pattern: '\\(', within: ['signatures'], opens: 'signature', until: ')' },
-    {
-      kind: 'method',
-      pattern: `(?<=\\(\\s{0,9}${CLOJURE_META})(?![:^])NAME(?=\\s*\\[)`,
-      within: ['signature'],
-    },
-    { kind: 'macro', pattern: clojureForm('defmacro-?'), within: CLOJURE_SCOPES },
-    { kind: 'struct', pattern: clojureForm('defrecord|defstruct'), within: CLOJURE_SCOPES },
-    { kind: 'class', pattern: clojureForm('deftype'), within: CLOJURE_SCOPES },
-    {
-      kind: 'function',
-      pattern: clojureForm('defn-?|defmulti|deftest-?|defspec'),
-      within: CLOJURE_SCOPES,
-    },
-    { kind: 'variable', pattern: clojureForm('def(?!ault|method)[a-z-]*'), within: CLOJURE_SCOPES },
+    ...within('top none', [
+      { kind: 'namespace', pattern: `\\(ns${CLOJURE_NAME}`, isRest: true },
+      {
+        kind: 'interface',
+        pattern: clojureForm('defprotocol|definterface'),
+        opens: 'signatures',
+        until: ')',
+      },
+      { kind: 'macro', pattern: clojureForm('defmacro-?') },
+      { kind: 'struct', pattern: clojureForm('defrecord|defstruct') },
+      { kind: 'class', pattern: clojureForm('deftype') },
+      { kind: 'function', pattern: clojureForm('defn-?|defmulti|deftest-?|defspec') },
+      { kind: 'variable', pattern: clojureForm('def(?!ault|method)[a-z-]*') },
+    ]),
+    ...within('signatures', [{ pattern: '\\(', opens: 'signature', until: ')' }]),
+    ...within('signature', [
+      { kind: 'method', pattern: `(?<=\\(\\s{0,9}${CLOJURE_META})(?![:^])NAME(?=\\s*\\[)` },
+    ]),
   ],
 };
 
@@ -403,6 +333,8 @@ const HASKELL_BEFORE = `(?:forall\\b[^.=|]{0,200}\\.\\s*)?${HASKELL_CONTEXT}`;
 const haskellSigned = (name: string): string => `(?=(?:\\s*,\\s*${name}){0,20}\\s*::)`;
 const HASKELL_WORDS =
   'module|import|data|newtype|type|class|instance|deriving|default|foreign|infix[lr]?|where|pattern';
+
+const CONSTRUCTORS = { opens: 'constructors', until: '' } as const;
 
 const HASKELL: PatternLanguage = {
   hidden: [
@@ -418,14 +350,12 @@ const HASKELL: PatternLanguage = {
     {
       kind: 'type',
       pattern: `^(?:data|newtype)\\s+[a-z]\\w*\\s+(:${HASKELL_SIGN}{1,9})(?=\\s)`,
-      opens: 'constructors',
-      until: '',
+      ...CONSTRUCTORS,
     },
     {
       kind: 'type',
       pattern: `^(?:data|newtype)\\s+(?!instance\\b)(?:family\\s+)?${HASKELL_CONTEXT}${HASKELL_TYPE}`,
-      opens: 'constructors',
-      until: '',
+      ...CONSTRUCTORS,
     },
     { kind: 'type', pattern: `^type\\s+(?:family\\s+)?${HASKELL_TYPE}` },
     {
@@ -434,36 +364,34 @@ const HASKELL: PatternLanguage = {
       opens: 'methods',
       until: '',
     },
-    {
-      kind: 'enumMember',
-      pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}(?:[^=|:{}\\n]|\\n[ \\t]){1,200}\\s(:(?!:\\s)${HASKELL_SIGN}{0,9})(?=\\s)`,
-      within: ['constructors'],
-    },
-    {
-      kind: 'enumMember',
-      pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}${HASKELL_TYPE}`,
-      within: ['constructors'],
-    },
-    {
-      kind: 'enumMember',
-      pattern: `(?:^[ \\t]+|,[ \\t]*)${HASKELL_TYPE}${haskellSigned("[A-Z][\\w']*")}`,
-      within: ['constructors'],
-    },
-    {
-      kind: 'field',
-      pattern: `[{,]\\s*NAME${haskellSigned("[a-z_][\\w']*")}`,
-      within: ['constructors'],
-    },
-    {
-      kind: 'method',
-      pattern: `(?:^[ \\t]+|[{;,]\\s*)NAME${haskellSigned("[a-z_][\\w']*")}`,
-      within: ['methods'],
-    },
-    {
-      kind: 'method',
-      pattern: `^[ \\t]+\\((${HASKELL_SIGN}{1,9})(?=\\)\\s*::)`,
-      within: ['methods'],
-    },
+    ...within('constructors', [
+      {
+        kind: 'enumMember',
+        pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}(?:[^=|:{}\\n]|\\n[ \\t]){1,200}\\s(:(?!:\\s)${HASKELL_SIGN}{0,9})(?=\\s)`,
+      },
+      {
+        kind: 'enumMember',
+        pattern: `(?<!${HASKELL_SIGN})[=|](?!${HASKELL_SIGN})\\s*${HASKELL_BEFORE}${HASKELL_TYPE}`,
+      },
+      {
+        kind: 'enumMember',
+        pattern: `(?:^[ \\t]+|,[ \\t]*)${HASKELL_TYPE}${haskellSigned("[A-Z][\\w']*")}`,
+      },
+      {
+        kind: 'field',
+        pattern: `[{,]\\s*NAME${haskellSigned("[a-z_][\\w']*")}`,
+      },
+    ]),
+    ...within('methods', [
+      {
+        kind: 'method',
+        pattern: `(?:^[ \\t]+|[{;,]\\s*)NAME${haskellSigned("[a-z_][\\w']*")}`,
+      },
+      {
+        kind: 'method',
+        pattern: `^[ \\t]+\\((${HASKELL_SIGN}{1,9})(?=\\)\\s*::)`,
+      },
+    ]),
     { kind: 'function', pattern: `^foreign\\s+import\\s+(?:\\w+\\s+){1,3}NAME(?=\\s*::)` },
     { kind: 'function', pattern: `^pattern\\s+${HASKELL_TYPE}`, isFirstOnly: true },
     {

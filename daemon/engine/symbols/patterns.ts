@@ -1,6 +1,7 @@
 // The pattern engine (pattern-tables.ts), for small languages: hides what is not code, then walks the text once. Linear time.
 
 import { messageOf } from '../../base/caught.ts';
+import { addToList } from '../../base/lists.ts';
 import { type Definition, symbolsOfDefinitions } from './definitions.ts';
 import { type Engine, type Extraction, orderSymbols } from './found.ts';
 import {
@@ -43,11 +44,8 @@ function symbolsByPatterns(language: string, content: Uint8Array): Extraction {
 function linesWith(word: string, code: string): Map<string, number[]> {
   const line = new RegExp(`\\n([ \\t]{0,${INDENT_MAX}})${word}\\b`, 'g');
   const lineStarts = new Map<string, number[]>();
-  for (const { 1: indent = '', index } of [...code.matchAll(line)].reverse()) {
-    const alike = lineStarts.get(indent);
-    if (alike === undefined) lineStarts.set(indent, [index]);
-    else alike.push(index);
-  }
+  for (const { 1: indent = '', index } of [...code.matchAll(line)].reverse())
+    addToList(lineStarts, indent, index);
   return lineStarts;
 }
 

@@ -10,18 +10,15 @@ const LANG = /\slang\s*=\s*["']?(ts|typescript|tsx|jsx)\b/i;
 const DATA =
   /\stype\s*=\s*["']?(?!["']|module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
 
-export interface Script {
-  /** As linguist spells it. */
-  readonly language: string;
-  readonly content: Uint8Array;
-}
-
 export function languageWithin(language: string): string {
   return HOSTS.has(language) ? 'TypeScript' : language;
 }
 
-/** The scripts of a file as one, at unchanged offsets; the file itself if its language embeds none. */
-export function scriptOf(language: string, content: Uint8Array): Script {
+/** The scripts of a file as one, at unchanged offsets; the file itself if its language embeds none. Languages as in linguist. */
+export function scriptOf(
+  language: string,
+  content: Uint8Array,
+): { readonly language: string; readonly content: Uint8Array } {
   if (!HOSTS.has(language)) return { language, content };
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const text = bytes.toString('latin1');
@@ -44,13 +41,7 @@ function languageOfScripts(kinds: ReadonlySet<string>): string {
   return hasTags ? 'JSX' : 'JavaScript';
 }
 
-interface Block {
-  readonly start: number;
-  readonly end: number;
-  readonly kind: string;
-}
-
-function* scriptsIn(text: string): Generator<Block> {
+function* scriptsIn(text: string): Generator<{ start: number; end: number; kind: string }> {
   const closing = /<\/script\b/gi;
   OPENING.lastIndex = 0;
   for (let found = OPENING.exec(text); found !== null; found = OPENING.exec(text)) {

@@ -5,35 +5,24 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Child, killChild } from '../../base/spawn.ts';
-import { type EngineProcess, startEngine } from './confine.ts';
-import type { Engine, Extraction, ExtractionFailure } from './found.ts';
+import { startEngine, watchTime } from './confine.ts';
+import type { Engine, EngineLimits, Extraction } from './found.ts';
 import { grammarFile, grammarOf } from './grammars.ts';
 import { TEXT_SIZE_MAX } from './text.ts';
-import { watchTime } from './timeouts.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
 import { packageFile, programFile } from '../../base/program-files.ts';
-
-export interface TreeSitterOptions {
-  readonly concurrency: number;
-  /** Of processor time, for one content. */
-  readonly timeoutMs: number;
-  /** Memory limit of a process's parser, bytes; its objects get the same again. */
-  readonly memoryMax: number;
-}
 
 /** Version of the parser library; undefined: the grammars are missing. */
 export function treeSitterVersion(): string | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
   const file = new URL('package.json', packageFile('web-tree-sitter'));
-  const description: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const hasVersion =
-    typeof description === 'object' && description !== null && 'version' in description;
-  return hasVersion ? String(description.version) : '';
+  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
+  return version;
 }
 
-/** Undefined: the grammars are missing. */
-export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undefined {
+/** Undefined: the grammars are missing. The objects of a process get `memoryMax` again. */
+export function openTreeSitterEngine(options: EngineLimits): Engine | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
   const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
   return {
@@ -54,16 +43,14 @@ export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undef
   };
 }
 
-type Outcome = TreeAnswer['outcome'];
-
 class TreeProcess implements Reader {
   readonly #child: Child;
   readonly #timeoutMs: number;
   readonly #ended: Promise<void>;
-  #settle: ((outcome: Outcome) => void) | undefined;
+  #settle: ((outcome: Extraction) => void) | undefined;
   #isDead = false;
 
-  constructor({ timeoutMs, memoryMax }: TreeSitterOptions) {
+  constructor({ timeoutMs, memoryMax }: EngineLimits) {
     this.#timeoutMs = timeoutMs;
     const { child, ended } = start(memoryMax);
     this.#child = child;
@@ -84,7 +71,7 @@ class TreeProcess implements Reader {
   }
 
   /** Errors: none; failures are outcomes. */
-  read(request: TreeRequest): Promise<Outcome> {
+  read(request: TreeRequest): Promise<Extraction> {
     return new Promise((resolve) => {
       const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
         const detail = `time limit of ${this.#timeoutMs} ms exceeded`;
@@ -98,13 +85,13 @@ class TreeProcess implements Reader {
     });
   }
 
-  #answer(outcome: Outcome): void {
+  #answer(outcome: Extraction): void {
     const settle = this.#settle;
     this.#settle = undefined;
     settle?.(outcome);
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: Extraction): void {
     this.#isDead = true;
     killChild(this.#child);
     this.#answer(outcome);
@@ -112,13 +99,12 @@ class TreeProcess implements Reader {
 
   /** Ends the process; resolves when it has exited. A running read fails. */
   async close(): Promise<void> {
-    const closed: ExtractionFailure = { failure: 'crash', detail: 'closed' };
-    this.#end(closed);
+    this.#end({ failure: 'crash', detail: 'closed' });
     await this.#ended;
   }
 }
 
-function start(memoryMax: number): EngineProcess {
+function start(memoryMax: number): ReturnType<typeof startEngine> {
   const heapMib = Math.ceil(memoryMax / (1 << 20));
   const node = [process.execPath, `--max-old-space-size=${heapMib}`];
   const program = fileURLToPath(programFile('engine/symbols/tree-program.js'));

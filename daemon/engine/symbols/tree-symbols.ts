@@ -8,6 +8,12 @@ interface Match extends Definition {
   readonly patternIndex: number;
 }
 
+interface Name {
+  readonly start: number;
+  readonly end: number;
+  readonly parent?: string | undefined;
+}
+
 /** Outer ones first; of those with the same name only the one of the first pattern. */
 export function definitionsOf(text: string, matches: readonly QueryMatch[]): Definition[] {
   const others: Match[] = [];
@@ -29,7 +35,7 @@ export function definitionsOf(text: string, matches: readonly QueryMatch[]): Def
 function definitionOf(text: string, match: QueryMatch): Match | undefined {
   let whole: Node | undefined;
   let role: Definition['role'] | undefined;
-  let name: { start: number; end: number; parent?: string } | undefined;
+  let name: Name | undefined;
   let declarator: Node | undefined;
   let parentName: string | undefined;
   let isRest = false;
@@ -67,11 +73,7 @@ function definitionOf(text: string, match: QueryMatch): Match | undefined {
 }
 
 /** The innermost name of a declarator of C or C++; undefined: it is a prototype, or declared elsewhere. */
-function declaredName(
-  declarator: Node,
-  whole: Node,
-  role: string,
-): { start: number; end: number; parent?: string } | undefined {
+function declaredName(declarator: Node, whole: Node, role: string): Name | undefined {
   const isDefinition = role === 'function' || role === 'type';
   if (!isDefinition && declarator.type !== 'init_declarator' && isExternal(whole)) return undefined;
   let parent: string | undefined;
@@ -100,7 +102,12 @@ function declaredName(
         node = node.childForFieldName('name');
         break;
       case 'operator_cast':
-        return withParent(node.startIndex, castEnd(node), parent);
+        // The end of `operator bool` in `operator bool() const`.
+        return {
+          start: node.startIndex,
+          end: node.childForFieldName('type')?.endIndex ?? node.endIndex,
+          parent,
+        };
       case 'parenthesized_declarator':
       case 'reference_declarator':
       case 'attributed_declarator':
@@ -108,7 +115,7 @@ function declaredName(
         break;
       default:
         if ((isFunction && !isDefinition) || !isName(node)) return undefined;
-        return withParent(node.startIndex, node.endIndex, parent);
+        return { start: node.startIndex, end: node.endIndex, parent };
     }
   }
   return undefined;
@@ -121,19 +128,6 @@ const RESERVED =
 function isName({ type, namedChildCount, text }: Node): boolean {
   if (namedChildCount > 0) return type === 'operator_name' || type === 'destructor_name';
   return !RESERVED.test(text);
-}
-
-function withParent(
-  start: number,
-  end: number,
-  parent: string | undefined,
-): { start: number; end: number; parent?: string } {
-  return parent === undefined ? { start, end } : { start, end, parent };
-}
-
-/** End of `operator bool` in `operator bool() const`. */
-function castEnd(cast: Node): number {
-  return cast.childForFieldName('type')?.endIndex ?? cast.endIndex;
 }
 
 function isExternal(declaration: Node): boolean {

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { findPrograms } from '../../../daemon/engine/symbols/confine.ts';
-import { findCtags } from '../../../daemon/engine/symbols/ctags-process.ts';
+import { findCtags } from '../../../daemon/engine/symbols/ctags.ts';
 import { enginesHere } from '../../../daemon/engine/symbols/extractor.ts';
 import { temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { NO_CTAGS } from './harness.ts';

@@ -13,7 +13,7 @@ import {
   ctagsParserOf,
   kindOfTag,
 } from '../../../daemon/engine/symbols/ctags-languages.ts';
-import { findCtags } from '../../../daemon/engine/symbols/ctags-process.ts';
+import { findCtags } from '../../../daemon/engine/symbols/ctags.ts';
 import { kindIndex, kindInContext, SYMBOL_KINDS } from '../../../daemon/engine/symbols/kinds.ts';
 import { grammarOf, TREE_LANGUAGES } from '../../../daemon/engine/symbols/grammars.ts';
 import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
