@@ -58,18 +58,14 @@ export interface BatchStart {
   readonly segmentBase: number;
 }
 
-export interface BeginOrder extends OfBuild {
-  readonly kind: 'begin';
-}
-
-/** Answered by `rested`, or by the end of the thread. */
-export interface LetGoOrder {
-  readonly kind: 'letGo';
-  readonly isOver: boolean;
-}
-
+/** `letGo`: answered by `rested`, or by the end of the thread. */
 export type ToBuildWorker =
-  BeginOrder | BatchJob | CompletionJob | StoredAnswer | BatchStart | LetGoOrder;
+  | (OfBuild & { readonly kind: 'begin' })
+  | BatchJob
+  | CompletionJob
+  | StoredAnswer
+  | BatchStart
+  | { readonly kind: 'letGo'; readonly isOver: boolean };
 
 export interface StoredQuery {
   readonly kind: 'askKnown';
@@ -104,11 +100,8 @@ export interface ShardDone {
   readonly summary: FinishedShard;
 }
 
-export interface Rested {
-  readonly kind: 'rested';
-}
-
-export type FromBuildWorker = StoredQuery | LocationQuestion | BatchDone | ShardDone | Rested;
+export type FromBuildWorker =
+  StoredQuery | LocationQuestion | BatchDone | ShardDone | { readonly kind: 'rested' };
 
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);

@@ -16,69 +16,53 @@ import type { BuildThreads } from './build-threads.ts';
 /** Made when a thread is free: all jobs at once would take more memory than the listing. */
 type Job = () => BatchJob | CompletionJob;
 
-export type OnBuildMessage = (
-  message: FromBuildWorker,
-  answer: (reply: ToBuildWorker) => void,
-) => void;
+export interface BuildPoolOptions {
+  readonly threads: BuildThreads;
+  readonly countMax: number;
+  readonly build: OfBuild;
+  readonly onMessage: (message: FromBuildWorker, answer: (reply: ToBuildWorker) => void) => void;
+  readonly onError: (error: Error) => void;
+}
 
 export class BuildPool {
-  readonly #threads: BuildThreads;
-  readonly #countMax: number;
-  readonly #build: OfBuild;
+  readonly #options: BuildPoolOptions;
   readonly #taken = new Set<BuildThread>();
   readonly #idle: BuildThread[] = [];
   readonly #leaving = new Set<Promise<void>>();
   readonly #completions: Job[] = [];
   readonly #batches: Job[] = [];
-  readonly #onMessage: OnBuildMessage;
-  readonly #onError: (error: Error) => void;
-
   readonly #endGiving: () => void;
 
-  constructor(
-    threads: BuildThreads,
-    countMax: number,
-    build: OfBuild,
-    onMessage: OnBuildMessage,
-    onError: (error: Error) => void,
-  ) {
-    this.#threads = threads;
-    this.#countMax = countMax;
-    this.#build = build;
-    this.#onMessage = onMessage;
-    this.#onError = onError;
+  constructor(options: BuildPoolOptions) {
+    this.#options = options;
     this.#start();
-    this.#endGiving = threads.onWaiter(() => this.#spare());
+    this.#endGiving = options.threads.onWaiter(() => this.#spare());
   }
 
   /** Errors: the system refuses to start a thread; its reservation is released. */
   #start(): void {
-    const thread = this.#thread();
-    this.#taken.add(thread);
-    this.#idle.push(thread);
-    thread.begin(this.#build, {
-      onMessage: (message) => {
-        try {
-          this.#onThread(thread, message);
-        } catch (error) {
-          this.#onError(errorOf(error));
-        }
-      },
-      onError: this.#onError,
-    });
-  }
-
-  #thread(): BuildThread {
+    const { threads, build, onError } = this.#options;
+    let thread: BuildThread;
     try {
-      return this.#threads.thread();
+      thread = threads.thread();
     } catch (error) {
-      this.#threads.release();
+      threads.release();
       throw error;
     }
+    this.#taken.add(thread);
+    this.#idle.push(thread);
+    const onMessage = (message: FromBuildWorker): void => {
+      try {
+        this.#onThread(thread, message);
+      } catch (error) {
+        onError(errorOf(error));
+      }
+    };
+    thread.begin(build, { onMessage, onError });
   }
 
   #onThread(thread: BuildThread, message: FromBuildWorker): void {
-    this.#onMessage(message, (reply) => thread.post(reply));
+    this.#options.onMessage(message, (reply) => thread.post(reply));
     if (message.kind !== 'batchDone' && message.kind !== 'shardDone') return;
     this.#idle.push(thread);
     this.#spare();
@@ -87,14 +71,14 @@ export class BuildPool {
 
   /** Releases an idle thread that another build waits for, unless it is the last one. */
   #spare(): void {
-    if (!this.#threads.hasWaiters || this.#taken.size === 1) return;
+    if (!this.#options.threads.hasWaiters || this.#taken.size === 1) return;
     const thread = this.#idle.pop();
     if (thread !== undefined) this.#giveBack(thread, true);
   }
 
   #giveBack(thread: BuildThread, isIdle: boolean): void {
     this.#taken.delete(thread);
-    const leaving = this.#threads
+    const leaving = this.#options.threads
       .giveBack(thread, isIdle)
       .finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
@@ -114,7 +98,8 @@ export class BuildPool {
   }
 
   #grow(): boolean {
-    if (this.#taken.size >= this.#countMax || !this.#threads.tryTake()) return false;
+    if (this.#taken.size >= this.#options.countMax || !this.#options.threads.tryTake())
+      return false;
     this.#start();
     return true;
   }

@@ -61,17 +61,11 @@ export class BuildThread {
     this.#worker.postMessage(message, transferList);
   }
 
-  /** Resolves when the thread has released its build, or has ended. An idle thread does not keep the process alive. */
-  rest(): Promise<void> {
-    return this.#letGo(false);
-  }
-
-  /** Ends it with the processes that it started; resolves when it has ended. */
-  end(): Promise<void> {
-    return this.#letGo(true);
-  }
-
-  async #letGo(isOver: boolean): Promise<void> {
+  /**
+   * Resolves when the thread has released its build, or has ended. An idle thread does not keep the process alive.
+   * @param isOver  it ends, with the processes that it started
+   */
+  async letGo(isOver: boolean): Promise<void> {
     this.#listener = undefined;
     if (this.#hasEnded) return;
     const done = new Promise<void>((resolve) => (this.#onRest = resolve));

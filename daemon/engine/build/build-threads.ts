@@ -69,7 +69,7 @@ export class BuildThreads {
 
   /** Resolves when another build may have it. @param isIdle  it has finished its jobs; else it ends */
   async giveBack(thread: BuildThread, isIdle: boolean): Promise<void> {
-    await (isIdle ? thread.rest() : thread.end());
+    await thread.letGo(!isIdle);
     if (!thread.isOver) this.#idle.push(thread);
     clearTimeout(this.#restTimer);
     this.#restTimer = setTimeout(() => void this.close(), REST_MS).unref();
@@ -94,6 +94,6 @@ export class BuildThreads {
 
   async close(): Promise<void> {
     clearTimeout(this.#restTimer);
-    await Promise.all(this.#idle.splice(0).map((thread) => thread.end()));
+    await Promise.all(this.#idle.splice(0).map((thread) => thread.letGo(true)));
   }
 }

@@ -3,16 +3,11 @@
 
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  SKIP_BINARY,
-  SKIP_NONE,
-  SKIP_TOO_LARGE,
-  SKIP_TOO_MANY_TRIGRAMS,
-  SEGMENT_COUNT_MAX,
-} from '../../../core/shared/format.ts';
+import { SKIP_NONE, SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
+import { SKIP_REASON_NAMES, type SkipReason } from '../shards/skip-reasons.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
   StoredQuery,
@@ -27,7 +22,7 @@ import type {
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
 import type { BuildThreads } from './build-threads.ts';
-import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
+import { DocFilter, type FilterSettings } from './filters.ts';
 import {
   findHeaderFolders,
   type HeaderFolders,
@@ -244,7 +239,6 @@ class Build {
   readonly #options: BuildOptions;
   readonly #list: DocList;
   readonly #docs: PlannedDocs;
-  readonly #plan: readonly PlannedShard[];
   readonly #failures: ReadFailure[] = [];
   readonly #skipped: Record<SkipReason, number> = { ...NOTHING_SKIPPED };
   readonly #finished: BuiltShard[] = [];
@@ -254,7 +248,7 @@ class Build {
   readonly #waitingStart = new Map<number, () => void>();
   #nextBatch = 0;
   #nextStart = 0;
-  #shards: GrowingShard[] = [];
+  readonly #shards: readonly GrowingShard[];
   #pool: BuildPool | undefined;
   #progress = NOTHING_DONE;
   #end: { resolve(): void; reject(error: Error): void } | undefined;
@@ -268,7 +262,7 @@ class Build {
     this.#options = options;
     this.#list = list;
     this.#docs = docs;
-    this.#plan = plan;
+    this.#shards = plan.map((shard) => this.#startShard(shard));
   }
 
   async run(): Promise<BuiltDocs> {
@@ -292,7 +286,6 @@ class Build {
   async #runThreads(): Promise<void> {
     const { spec, filters, signal, threads } = this.#options;
     const { headerFolders } = this.#list;
-    this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
     await threads.take(signal);
     if (signal?.aborted === true) {
@@ -305,13 +298,13 @@ class Build {
       // Why removed at the end: the signal is shared by all builds, and would keep every listener.
       const listening = { once: true, signal: over.signal };
       signal?.addEventListener('abort', () => reject(signal.reason), listening);
-      this.#pool = new BuildPool(
+      this.#pool = new BuildPool({
         threads,
-        Math.max(1, this.#batches.length),
-        { spec, filters, headerFolders },
-        (message, answer) => this.#onMessage(message, answer),
-        reject,
-      );
+        countMax: Math.max(1, this.#batches.length),
+        build: { spec, filters, headerFolders },
+        onMessage: (message, answer) => this.#onMessage(message, answer),
+        onError: reject,
+      });
       for (const batch of this.#batches.keys())
         this.#pool.add('batch', () => this.#batchJob(batch));
       for (const shard of this.#shards) if (shard.remainingBatches === 0) this.#complete(shard);
@@ -486,7 +479,8 @@ class Build {
         unstored.push({ docId: docs.count, oid: Buffer.from(id).toString('hex') });
       fileOfDoc[docs.count] = this.#docs.fileIndexes[doc]!;
       docs.add(row);
-      this.#countSkipped(row.skipReason);
+      const reason = SKIP_REASON_NAMES[row.skipReason];
+      if (reason !== undefined) this.#skipped[reason]++;
     }
     shard.fileOfDoc = fileOfDoc.subarray(0, docs.count);
     shard.unstored = unstored;
@@ -523,12 +517,6 @@ class Build {
       failures: this.#failures,
     };
   }
-
-  #countSkipped(skipReason: number): void {
-    if (skipReason === SKIP_TOO_LARGE) this.#skipped.too_large++;
-    if (skipReason === SKIP_BINARY) this.#skipped.binary++;
-    if (skipReason === SKIP_TOO_MANY_TRIGRAMS) this.#skipped.too_many_trigrams++;
-  }
 }
 
 async function revisionFile(
@@ -543,9 +531,7 @@ async function revisionFile(
     const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
     revisions.visit(revision, (file) => {
       const shard = positions.shards[file]!;
-      if (shard === NO_SHARD) return;
-      const docId = positions.docIds[file]!;
-      setBit(bitmaps[shard]!, docId);
+      if (shard !== NO_SHARD) setBit(bitmaps[shard]!, positions.docIds[file]!);
     });
     writer.add(bitmaps);
     for (let step = 0; step < 64; step++) await yielder.pause();

@@ -9,8 +9,6 @@ import { CONTENT_SIZE_MAX } from '../host/builder.ts';
  */
 export const DOC_RULES_VERSION = 4;
 
-export type SkipReason = 'too_large' | 'binary' | 'too_many_trigrams';
-
 export interface FilterSettings {
   /** Bytes, inclusive. */
   readonly maxFileSize: number;

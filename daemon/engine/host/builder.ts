@@ -15,6 +15,7 @@ import {
 } from '../../../core/shared/status.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { isBrief, MAPPING_ALIGNMENT, mapFile } from './mapping.ts';
+import { sumOf } from '../../base/lists.ts';
 
 const MIB = 1 << 20;
 /** For a batch, and for the largest single content. */
@@ -79,9 +80,8 @@ export class SegmentBuilder {
    */
   add(address: number, size: number, trigramMax: number): AddOutcome {
     const { exports, memory } = this.#core;
-    if (address !== this.#contentEnd) {
+    if (address !== this.#contentEnd)
       new Uint8Array(memory.buffer).copyWithin(this.#contentEnd, address, address + size);
-    }
     const status = exports.builderAddBlob(this.#contentEnd, size, trigramMax);
     switch (status) {
       case STATUS_OK:
@@ -108,12 +108,9 @@ export class SegmentBuilder {
       segments.push(new Uint8Array(memory.buffer, start, end - start));
       start = end;
     }
+    const contentSize = exports.builderContentSize.value >>> 0;
     return {
-      content: new Uint8Array(
-        memory.buffer,
-        this.#contentStart,
-        exports.builderContentSize.value >>> 0,
-      ),
+      content: new Uint8Array(memory.buffer, this.#contentStart, contentSize),
       segments,
       blobCount: exports.builderBlobCount.value >>> 0,
       blockCount: exports.builderBlockCount.value >>> 0,
@@ -165,51 +162,31 @@ export function mergeSegments(
   segments: readonly SegmentFile[],
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
+  const spaceOf = ({ size }: SegmentFile): number =>
+    Math.ceil(size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+  const isRead = isBrief(sumOf(segments, spaceOf));
   const core = instantiateCore(module);
   try {
-    return mergeWith(core, segments, onPostings);
+    const { exports, memory, heapStart } = core;
+    const output = heapStart + TABLES_SIZE;
+    let address = output + MERGE_OUTPUT_SIZE;
+    exports.mergeBegin(heapStart);
+    for (const segment of segments) {
+      mapFile(memory, address, segment.path, segment.size, isRead);
+      exports.mergeAddSegment(address);
+      address += spaceOf(segment);
+    }
+    for (;;) {
+      const size = exports.mergeStep(output, output + MERGE_OUTPUT_SIZE) >>> 0;
+      if (size === 0) break;
+      onPostings(new Uint8Array(memory.buffer, output, size));
+    }
+    const gramCount = exports.mergeFinish() >>> 0;
+    const copy = (start: number, size: number): Uint8Array =>
+      new Uint8Array(memory.buffer, start >>> 0, size).slice();
+    const keys = copy(exports.mergeKeys.value, gramCount * 4);
+    return { gramCount, keys, lists: copy(exports.mergeLists.value, (gramCount + 1) * 4) };
   } finally {
     dropCore(core);
   }
-}
-
-function mergeWith(
-  core: Core,
-  segments: readonly SegmentFile[],
-  onPostings: (bytes: Uint8Array) => void,
-): MergedGrams {
-  const layout = layoutOf(segments);
-  const isRead = isBrief(layout.size);
-  const { exports, memory, heapStart } = core;
-  const output = heapStart + TABLES_SIZE;
-  const segmentsStart = output + MERGE_OUTPUT_SIZE;
-  exports.mergeBegin(heapStart);
-  for (const [index, { path, size }] of segments.entries()) {
-    const address = segmentsStart + layout.starts[index]!;
-    mapFile(memory, address, path, size, isRead);
-    exports.mergeAddSegment(address);
-  }
-  for (;;) {
-    const size = exports.mergeStep(output, output + MERGE_OUTPUT_SIZE) >>> 0;
-    if (size === 0) break;
-    onPostings(new Uint8Array(memory.buffer, output, size));
-  }
-  const gramCount = exports.mergeFinish() >>> 0;
-  const keys = new Uint8Array(memory.buffer, exports.mergeKeys.value >>> 0, gramCount * 4).slice();
-  const lists = new Uint8Array(
-    memory.buffer,
-    exports.mergeLists.value >>> 0,
-    (gramCount + 1) * 4,
-  ).slice();
-  return { gramCount, keys, lists };
-}
-
-function layoutOf(segments: readonly SegmentFile[]): { starts: number[]; size: number } {
-  const starts: number[] = [];
-  let size = 0;
-  for (const segment of segments) {
-    starts.push(size);
-    size += Math.ceil(segment.size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
-  }
-  return { starts, size };
 }

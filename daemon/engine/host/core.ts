@@ -219,8 +219,7 @@ function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
 
 /** `STATUS_FRAME` -> `frame`. */
 export function statusName(code: number): string {
-  for (const [name, value] of Object.entries(status)) {
+  for (const [name, value] of Object.entries(status))
     if (value === code) return name.replace('STATUS_', '').toLowerCase().replaceAll('_', ' ');
-  }
   return `status ${code}`;
 }

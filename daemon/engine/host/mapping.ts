@@ -23,14 +23,7 @@ const MADV_WILLNEED = 3;
 const MADV_DONTNEED = 4;
 const MADV_POPULATE_READ = 22;
 
-type Mmap = (
-  address: Uint8Array,
-  size: number,
-  protection: number,
-  flags: number,
-  file: number,
-  offset: number,
-) => number | bigint;
+type Mmap = (address: Uint8Array, ...numbers: number[]) => number | bigint;
 
 type Madvise = (address: Uint8Array, size: number, advice: number) => number;
 
@@ -173,8 +166,10 @@ export function mapFile(
     const actual = fstatSync(file).size;
     if (actual !== size) throw new Error(`${path}: ${actual} bytes, expected ${size}`);
     if (!wantsRead && canMap()) {
-      mapRange(memory, address, size, file, path);
-      return 'mapped';
+      const range = new Uint8Array(memory.buffer, address, size);
+      const result = findMmap()?.(range, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+      if (Number(result) !== -1) return 'mapped';
+      throw new MappingError(`${path} could not be mapped (error ${errno?.()} of mmap)`);
     }
     readRange(memory, address, size, file);
     return 'read';
@@ -196,19 +191,6 @@ export function mapBriefly(
   size: number,
 ): void {
   mapFile(memory, address, path, size, isBrief(size));
-}
-
-function mapRange(
-  memory: WebAssembly.Memory,
-  address: number,
-  size: number,
-  file: number,
-  path: string,
-): void {
-  const range = new Uint8Array(memory.buffer, address, size);
-  const result = findMmap()?.(range, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
-  if (Number(result) !== -1) return;
-  throw new MappingError(`${path} could not be mapped (error ${errno?.()} of mmap)`);
 }
 
 /**

@@ -70,20 +70,25 @@ export class PageCheck {
     kind: Kind,
     pace: Pace,
   ): Promise<string | undefined> {
-    const source = await ChunkReader.open(path);
-    if (source instanceof Error) return source.message;
+    let file: FileHandle;
     try {
-      const wrongSize = sizeFault(await source.size(), size);
+      file = await openOwnSoon(path);
+    } catch (error) {
+      if (isMachineFault(error)) throw error;
+      return `cannot be opened: ${messageOf(error)}`;
+    }
+    try {
+      const wrongSize = sizeFault((await file.stat()).size, size);
       if (wrongSize !== undefined) return wrongSize;
-      const sums = await this.#readSums(source, size, kind);
-      return typeof sums === 'string' ? sums : await this.#compare(source, sums, kind, pace);
+      const sums = await this.#readSums(file, size, kind);
+      return typeof sums === 'string' ? sums : await this.#compare(file, sums, kind, pace);
     } finally {
-      await source.close();
+      await file.close();
     }
   }
 
-  async #readSums(source: ChunkReader, size: number, kind: Kind): Promise<PageSums | string> {
-    const header = await source.read(0, kind.headSize);
+  async #readSums(file: FileHandle, size: number, kind: Kind): Promise<PageSums | string> {
+    const header = await readChunk(file, 0, kind.headSize);
     if (typeof header === 'string') return header;
     new Uint8Array(this.#core.memory.buffer).set(header, this.#chunk);
     const checksum = BigInt.asUintN(64, kind.checksumOf(this.#core, this.#chunk));
@@ -92,20 +97,20 @@ export class PageCheck {
     const sumsSize = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_SIZE_OFFSET);
     const isInside = start + sumsSize + format.TAIL_SIZE === size;
     if (!isInside || sumsSize !== Math.ceil(start / format.PAGE_SIZE) * 4) return 'section table';
-    const bytes = await source.read(start, sumsSize);
+    const bytes = await readChunk(file, start, sumsSize);
     // Damaged sums appear as pages with wrong sums.
     return typeof bytes === 'string' ? bytes : { start, bytes };
   }
 
   async #compare(
-    source: ChunkReader,
+    file: FileHandle,
     { start, bytes }: PageSums,
     { headSize }: Kind,
     pace: Pace,
   ): Promise<string | undefined> {
     const { exports, memory } = this.#core;
     for (let offset = 0; offset < start; offset += CHUNK_SIZE) {
-      const chunk = await source.read(offset, Math.min(CHUNK_SIZE, start - offset));
+      const chunk = await readChunk(file, offset, Math.min(CHUNK_SIZE, start - offset));
       if (typeof chunk === 'string') return chunk;
       new Uint8Array(memory.buffer).set(chunk, this.#chunk);
       const end = this.#chunk + chunk.length;
@@ -136,42 +141,17 @@ function firstDifference(found: Buffer, expected: Buffer): number {
 }
 
 /** Returns faults of the file as text. Errors: those of the machine. */
-class ChunkReader {
-  readonly #file: FileHandle;
-
-  private constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  static async open(path: string): Promise<ChunkReader | Error> {
+async function readChunk(file: FileHandle, offset: number, size: number): Promise<Buffer | string> {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let done = 0; done < size;) {
     try {
-      return new ChunkReader(await openOwnSoon(path));
+      const { bytesRead } = await file.read(bytes, done, size - done, offset + done);
+      if (bytesRead === 0) return `ends after ${offset + done} bytes`;
+      done += bytesRead;
     } catch (error) {
       if (isMachineFault(error)) throw error;
-      return new Error(`cannot be opened: ${messageOf(error)}`);
+      return `cannot be read: ${messageOf(error)}`;
     }
   }
-
-  async size(): Promise<number> {
-    return (await this.#file.stat()).size;
-  }
-
-  async read(offset: number, size: number): Promise<Buffer | string> {
-    const bytes = Buffer.allocUnsafe(size);
-    for (let done = 0; done < size;) {
-      try {
-        const { bytesRead } = await this.#file.read(bytes, done, size - done, offset + done);
-        if (bytesRead === 0) return `ends after ${offset + done} bytes`;
-        done += bytesRead;
-      } catch (error) {
-        if (isMachineFault(error)) throw error;
-        return `cannot be read: ${messageOf(error)}`;
-      }
-    }
-    return bytes;
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close();
-  }
+  return bytes;
 }

@@ -90,14 +90,8 @@ export class SearchPool {
 
   #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
     const { capacity, wantsRead, verifiedMs, notePath } = this.#options;
-    return {
-      evicts: true,
-      note: notePath === undefined ? undefined : { path: notePath, slot: noteSlot },
-      mappingMax,
-      capacity,
-      wantsRead,
-      verifiedMs,
-    };
+    const note = notePath === undefined ? undefined : { path: notePath, slot: noteSlot };
+    return { evicts: true, note, mappingMax, capacity, wantsRead, verifiedMs };
   }
 
   #start(entry: PoolWorker): void {
@@ -108,9 +102,7 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const worker = new Worker(programFile('engine/host/search-worker.js'), {
-      workerData: data,
-    });
+    const worker = new Worker(programFile('engine/host/search-worker.js'), { workerData: data });
     const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {
@@ -130,9 +122,7 @@ export class SearchPool {
       waiting?.settle(message);
     });
     let failure = new Error('search thread ended');
-    worker.on('error', (error) => {
-      failure = error;
-    });
+    worker.on('error', (error) => (failure = error));
     worker.on('exit', () => {
       markReady();
       this.#replace(entry, failure);

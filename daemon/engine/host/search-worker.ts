@@ -98,10 +98,10 @@ function showShards({ searcher }: Seat): void {
 }
 
 function searchJob(message: SearchMessage): SearchJob {
-  const { id, encodedPlan, shardIds, limit, unitMaxes, isProgressive } = message;
-  const control = new SearchControl(unitMaxes, message.control);
+  const { encodedPlan, shardIds, limit } = message;
+  const control = new SearchControl(message.unitMaxes, message.control);
   const loop = new SearchLoop(first.searcher, encodedPlan, shardIds, limit, control);
-  return new SearchJob(id, loop, control, isProgressive, post);
+  return new SearchJob(message, loop, control, post);
 }
 
 function enqueue(job: Job): void {

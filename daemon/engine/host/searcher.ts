@@ -100,10 +100,6 @@ export interface RenderedDocs {
 
 const encoder = new TextEncoder();
 
-function align4(address: number): number {
-  return Math.ceil(address / 4) * 4;
-}
-
 /** Measured: 64 checks take 100 ms. Work is counted, not timed, so that a query is always refused or never. */
 const NAME_QUESTIONS_MAX = 8;
 
@@ -360,13 +356,11 @@ export class Searcher {
     const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#encodedPlan;
     this.#lastPlan = this.#encodedPlan;
     if (isLong) this.#restLater();
-    else this.#rest();
+    else {
+      this.#forgetBindings();
+      for (const space of this.#spaces) space.rest();
+    }
     this.#isUsedSinceTick = false;
-  }
-
-  #rest(): void {
-    this.#forgetBindings();
-    for (const space of this.#spaces) space.rest();
   }
 
   /** Whether the plan is bound to all docs of this shard. */
@@ -392,11 +386,8 @@ export class Searcher {
     );
     if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
-    const rows = new Uint32Array(
-      core.memory.buffer,
-      outputStart,
-      (count * layout.MATCH_ROW_SIZE) / 4,
-    );
+    const rowWords = (count * layout.MATCH_ROW_SIZE) / 4;
+    const rows = new Uint32Array(core.memory.buffer, outputStart, rowWords);
     const considered = stats.getFloat64(layout.UNIT_CONSIDERED_OFFSET, true);
     const keptStart = outputStart + considered * layout.MATCH_ROW_SIZE;
     const keptWords = stats.getFloat64(layout.UNIT_KEPT_OFFSET, true);
@@ -457,9 +448,8 @@ export class Searcher {
       const own = members === undefined ? options : { ...options, members };
       const some = this.#renderSome(rest, keptRest, own, isStopRequested);
       if (some === undefined) return undefined;
-      if (some.sizes.length === 0) {
+      if (some.sizes.length === 0)
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
-      }
       parts.push(some);
       keptRest = keptRest.subarray(KEPT_WORDS * keptCountOf(rest, some.sizes.length));
       done += some.sizes.length;
@@ -526,7 +516,7 @@ export class Searcher {
     const space = (this.#spaces[0] ??= new Space(this.#module, this.#options));
     const { core, outputStart, outputEnd } = space;
     const memory = new Uint8Array(core.memory.buffer);
-    const rowsStart = align4(outputStart + program.length);
+    const rowsStart = Math.ceil((outputStart + program.length) / 4) * 4;
     const out = rowsStart + names.length * 8;
     const rows = new Uint32Array(core.memory.buffer, rowsStart, names.length * 2);
     let next = out + names.length;
@@ -541,10 +531,8 @@ export class Searcher {
     const status = untilStopped(core, isTooMuch, ({ exports }) =>
       exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
-    if (status === STATUS_STOPPED)
-      throw new PlanError(
-        `a regular expression takes too many steps on ${names.length} repository names`,
-      );
+    const tooMuch = `a regular expression takes too many steps on ${names.length} repository names`;
+    if (status === STATUS_STOPPED) throw new PlanError(tooMuch);
     if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
     return names.map((_, index) => memory[out + index] !== 0);
   }
@@ -628,11 +616,8 @@ function writeLinks(
   records: number,
   links: readonly LinkTexts[],
 ): number {
-  const words = new Uint32Array(
-    memory.buffer,
-    records,
-    (links.length * layout.LINK_TEXTS_SIZE) / 4,
-  );
+  const wordCount = (links.length * layout.LINK_TEXTS_SIZE) / 4;
+  const words = new Uint32Array(memory.buffer, records, wordCount);
   const bytes = Buffer.from(memory.buffer);
   let next = records + words.byteLength;
   let word = 0;

@@ -153,6 +153,9 @@ export class Space {
   #viewCount = 0;
   /** The last requested pages found no memory. */
   #isStarved = false;
+  /** Ranges that scans announced; whether the last one probed was not in memory. */
+  #scanCount = 0;
+  #isCold = false;
   #forgetStart = MAP_START;
   #forgotAtMs = performance.now();
   #tablesCheckedAtMs = performance.now();
@@ -164,10 +167,9 @@ export class Space {
     const verifiedPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
     this.planStart = align(verifiedPages + this.core.exports.verifiedPagesSize());
     this.core.exports.pagesInit(verifiedPages);
-    const readAhead = new ReadAhead(this.core.memory);
     this.core.pages = {
       bringIn: (address, size) => this.#bringIn(address, size),
-      willNeed: (address, size) => readAhead.expect(address, size),
+      willNeed: (address, size) => this.#willNeed(address, size),
       damageAt: (address) => this.#damageAt(address),
     };
     this.statsStart = this.planStart + PLAN_SIZE_MAX;
@@ -222,18 +224,13 @@ export class Space {
     const { exports, memory } = this.core;
     const text = Buffer.from(trigram);
     new Uint8Array(memory.buffer).set(text, this.planStart);
-    const status = exports.listBlocks(
-      this.viewOf(shardId),
-      this.planStart,
-      text.length,
-      this.outputStart,
-    );
+    const view = this.viewOf(shardId);
+    const status = exports.listBlocks(view, this.planStart, text.length, this.outputStart);
     if (status !== 0) throw new ShardError(shardId, statusName(status));
     const bitmap = new Uint8Array(memory.buffer, this.outputStart, format.SHARD_BITMAP_SIZE);
     const blockIds: number[] = [];
-    for (let id = 0; id < format.SHARD_BITMAP_SIZE * 8; id++) {
+    for (let id = 0; id < format.SHARD_BITMAP_SIZE * 8; id++)
       if (((bitmap[id >> 3]! >> (id & 7)) & 1) === 1) blockIds.push(id);
-    }
     return blockIds;
   }
 
@@ -250,25 +247,16 @@ export class Space {
     try {
       const kind = this.#mapShard(file, address);
       this.#check(file, exports.openShard(address, file.size, view));
-      if (file.symbols !== undefined)
-        this.#check(
-          file,
-          exports.openSymbols(address + align(file.size), file.symbols.size, view),
-          'symbols',
-        );
+      if (file.symbols !== undefined) {
+        const start = address + align(file.size);
+        this.#check(file, exports.openSymbols(start, file.symbols.size, view), 'symbols');
+      }
       // Only now: opening reads the tables sequentially.
       if (kind === 'mapped') expectLookups(this.core.memory, address, size);
-      this.#shards.set(shardId, {
-        file,
-        address,
-        size,
-        view,
-        kind,
-        isIn: true,
-        sizeCheckedAtMs: -Infinity,
-        tables: this.#tablesOf(file, address),
-        checkedAtMs: performance.now(),
-      });
+      const tables = this.#tablesOf(file, address);
+      const checked = { sizeCheckedAtMs: -Infinity, checkedAtMs: performance.now() };
+      const place = { file, address, size, view, kind, isIn: true };
+      this.#shards.set(shardId, { ...place, tables, ...checked });
       return true;
     } catch (error) {
       this.#freeViews.push(view);
@@ -306,20 +294,29 @@ export class Space {
     return outcome === 'in';
   }
 
+  /**
+   * Lets the system read ahead of scans. For pages in memory this is wasted (16 us a MiB, a tenth of the scan), so it probes
+   * one of every four ranges first (4 us).
+   */
+  #willNeed(address: number, size: number): void {
+    const { memory } = this.core;
+    if (this.#scanCount++ % 4 === 0) this.#isCold = !isInMemory(memory, address);
+    if (this.#isCold) willNeed(memory, address, size);
+  }
+
   #damageAt(address: number): Error {
     for (const [shardId, shard] of this.#shards) {
       const offset = address - shard.address;
       if (offset < 0 || offset >= shard.size) continue;
       if (this.#isStarved)
         return new ShardError(shardId, 'a page could not be read: out of memory', 'unmapped');
-      const symbolsStart = align(shard.file.size);
-      return offset < symbolsStart
-        ? new ShardError(shardId, `page ${offset / format.PAGE_SIZE} is damaged or cannot be read`)
-        : new ShardError(
-            shardId,
-            `page ${(offset - symbolsStart) / format.PAGE_SIZE} of its symbols is damaged or cannot be read`,
-            'symbols',
-          );
+      const behind = offset - align(shard.file.size);
+      const page =
+        behind < 0
+          ? `page ${offset / format.PAGE_SIZE}`
+          : `page ${behind / format.PAGE_SIZE} of its symbols`;
+      const reason = `${page} is damaged or cannot be read`;
+      return new ShardError(shardId, reason, behind < 0 ? 'damaged' : 'symbols');
     }
     return new Error(`no shard at address ${address}`);
   }
@@ -380,19 +377,12 @@ export class Space {
     const { buffer } = this.core.memory;
     const ranges = (base: number, { headSize, sections, checked, sums }: FileTables) => {
       const header = new DataView(buffer, base, headSize);
-      const startOf = (kind: number): number =>
-        base +
-        header.getUint32(
-          sections + (kind - 1) * format.SECTION_ROW_SIZE + format.SECTION_START_OFFSET,
-          true,
-        );
-      return checked.map(([first, behind]) => ({
-        base,
-        headSize,
-        sums: startOf(sums),
-        start: startOf(first),
-        end: startOf(behind),
-      }));
+      const startOf = (kind: number): number => {
+        const row = sections + (kind - 1) * format.SECTION_ROW_SIZE;
+        return base + header.getUint32(row + format.SECTION_START_OFFSET, true);
+      };
+      const own = { base, headSize, sums: startOf(sums) };
+      return checked.map(([start, end]) => ({ ...own, start: startOf(start), end: startOf(end) }));
     };
     const own = ranges(address, SHARD_TABLES);
     return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
@@ -459,13 +449,7 @@ export function sizeProblemOf(file: ShardFile): ShardProblem | undefined {
   return ofSymbols === undefined ? undefined : { reason: ofSymbols, fault: 'symbols' };
 }
 
-function wrongSize({
-  path,
-  size,
-}: {
-  readonly path: string;
-  readonly size: number;
-}): string | undefined {
+function wrongSize({ path, size }: Pick<ShardFile, 'path' | 'size'>): string | undefined {
   try {
     return sizeFault(statSync(path).size, size);
   } catch {
@@ -504,27 +488,6 @@ function mappedSize({ size, symbols }: ShardFile): number {
 function align(size: number): number {
   const page = systemPageSize();
   return Math.ceil(size / page) * page;
-}
-
-/**
- * Lets the system read ahead of scans. For pages in memory this is wasted (16 us a MiB, a tenth of the scan), so it probes
- * one of every few ranges first.
- */
-class ReadAhead {
-  readonly #memory: WebAssembly.Memory;
-  #count = 0;
-  #isCold = false;
-
-  constructor(memory: WebAssembly.Memory) {
-    this.#memory = memory;
-  }
-
-  expect(address: number, size: number): void {
-    // Measured: a probe takes 4 us.
-    if (this.#count % 4 === 0) this.#isCold = !isInMemory(this.#memory, address);
-    this.#count++;
-    if (this.#isCold) willNeed(this.#memory, address, size);
-  }
 }
 
 interface Range {

@@ -2,11 +2,6 @@
 // at the end.
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
-import {
-  HEADER_CHECKSUM_OFFSET,
-  SECTION_ALIGNMENT,
-  TAIL_SIZE,
-} from '../../../core/shared/format.ts';
 import { atPath } from '../../base/caught.ts';
 import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
@@ -38,9 +33,12 @@ export interface SymbolsSummary {
 /** For one blob; further symbols are dropped. Only used pages of the area are touched. */
 const INPUT_COUNT_MAX = 1 << 22;
 
-interface Section {
-  readonly kind: number;
-  readonly bytes: Uint8Array;
+type Section = readonly [kind: number, bytes: Uint8Array];
+
+interface Counts {
+  readonly blockCount: number;
+  readonly symbolCount: number;
+  readonly nameCount: number;
 }
 
 export class SymbolsFileBuilder {
@@ -108,26 +106,16 @@ export class SymbolsFileBuilder {
   /** A view of the memory. */
   #contentOf(blobId: number): Uint8Array {
     const { memory } = this.#core;
-    const header = new DataView(memory.buffer, this.#shardStart, format.HEADER_SIZE);
-    const start = (kind: number): number =>
-      header.getUint32(
-        format.HEADER_SECTIONS_OFFSET +
-          (kind - 1) * format.SECTION_ROW_SIZE +
-          format.SECTION_START_OFFSET,
-        true,
-      );
-    const row = new DataView(
-      memory.buffer,
-      this.#shardStart + start(format.SECTION_BLOBS) + blobId * format.BLOB_ROW_SIZE,
-      format.BLOB_ROW_SIZE,
-    );
-    return new Uint8Array(
-      memory.buffer,
-      this.#shardStart +
-        start(format.SECTION_CONTENT) +
-        row.getUint32(format.BLOB_CONTENT_OFFSET, true),
-      row.getUint32(format.BLOB_SIZE_OFFSET, true),
-    );
+    const shard = new DataView(memory.buffer, this.#shardStart, this.#shardSize);
+    const start = (kind: number): number => {
+      const row = format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+      return shard.getUint32(row + format.SECTION_START_OFFSET, true);
+    };
+    const row = start(format.SECTION_BLOBS) + blobId * format.BLOB_ROW_SIZE;
+    const content =
+      start(format.SECTION_CONTENT) + shard.getUint32(row + format.BLOB_CONTENT_OFFSET, true);
+    const size = shard.getUint32(row + format.BLOB_SIZE_OFFSET, true);
+    return new Uint8Array(memory.buffer, this.#shardStart + content, size);
   }
 
   /** Nothing can be added any more. Errors: the memory is full, or the file cannot be written. */
@@ -140,31 +128,17 @@ export class SymbolsFileBuilder {
     const blockCount = header.getUint32(format.HEADER_BLOCK_COUNT_OFFSET, true);
     const rowsStart = exports.symbolsRows.value;
     const listsStart = exports.symbolsLists.value;
-    const sections = [
-      this.#section(
-        layout.SYMBOLS_SECTION_STARTS,
-        exports.symbolsStarts.value,
-        (blockCount + 1) * 4,
-      ),
-      this.#section(
-        layout.SYMBOLS_SECTION_ROWS,
-        rowsStart,
-        exports.symbolsRowsEnd.value - rowsStart,
-      ),
-      { kind: layout.SYMBOLS_SECTION_PARENTS, bytes: rows() },
-      { kind: layout.SYMBOLS_SECTION_PARENT_NAMES, bytes: names() },
-      this.#section(layout.SYMBOLS_SECTION_NAMES, exports.symbolsNameOffsets.value, nameCount * 4),
-      this.#section(layout.SYMBOLS_SECTION_NAME_SIZES, exports.symbolsNameSizes.value, nameCount),
-      this.#section(
-        layout.SYMBOLS_SECTION_NAME_LISTS,
-        exports.symbolsNameLists.value,
-        nameCount * 4,
-      ),
-      this.#section(
-        layout.SYMBOLS_SECTION_LISTS,
-        listsStart,
-        exports.symbolsListsEnd.value - listsStart,
-      ),
+    const at = (address: number, size: number): Uint8Array =>
+      new Uint8Array(this.#core.memory.buffer, address >>> 0, size >>> 0);
+    const sections: Section[] = [
+      [layout.SYMBOLS_SECTION_STARTS, at(exports.symbolsStarts.value, (blockCount + 1) * 4)],
+      [layout.SYMBOLS_SECTION_ROWS, at(rowsStart, exports.symbolsRowsEnd.value - rowsStart)],
+      [layout.SYMBOLS_SECTION_PARENTS, rows()],
+      [layout.SYMBOLS_SECTION_PARENT_NAMES, names()],
+      [layout.SYMBOLS_SECTION_NAMES, at(exports.symbolsNameOffsets.value, nameCount * 4)],
+      [layout.SYMBOLS_SECTION_NAME_SIZES, at(exports.symbolsNameSizes.value, nameCount)],
+      [layout.SYMBOLS_SECTION_NAME_LISTS, at(exports.symbolsNameLists.value, nameCount * 4)],
+      [layout.SYMBOLS_SECTION_LISTS, at(listsStart, exports.symbolsListsEnd.value - listsStart)],
     ];
     const symbolCount = exports.symbolsCount.value >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
@@ -175,23 +149,12 @@ export class SymbolsFileBuilder {
     dropCore(this.#core);
   }
 
-  #section(kind: number, address: number, size: number): Section {
-    return {
-      kind,
-      bytes: new Uint8Array(this.#core.memory.buffer, address >>> 0, size >>> 0),
-    };
-  }
-
-  #write(
-    path: string,
-    sections: readonly Section[],
-    counts: { blockCount: number; symbolCount: number; nameCount: number },
-  ): number {
+  #write(path: string, sections: readonly Section[], counts: Counts): number {
     const header = Buffer.alloc(layout.SYMBOLS_HEADER_SIZE);
     const file = openSync(path, 'w', 0o600);
     try {
       let end: number = layout.SYMBOLS_HEADER_SIZE;
-      const write = ({ kind, bytes }: Section): void => {
+      const write = ([kind, bytes]: Section): void => {
         const start = align(end);
         writeAll(file, bytes, start);
         const row = layout.SYMBOLS_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
@@ -205,12 +168,12 @@ export class SymbolsFileBuilder {
       // The sums cover everything before them.
       ftruncateSync(file, align(end));
       const sums = sumPagesOf(this.#module, path, align(end), layout.SYMBOLS_HEADER_SIZE);
-      write({ kind: layout.SYMBOLS_SECTION_PAGE_SUMS, bytes: sums });
-      writeAll(file, new Uint8Array(TAIL_SIZE), end);
-      this.#fillHeader(header, end + TAIL_SIZE, counts);
+      write([layout.SYMBOLS_SECTION_PAGE_SUMS, sums]);
+      writeAll(file, new Uint8Array(format.TAIL_SIZE), end);
+      this.#fillHeader(header, end + format.TAIL_SIZE, counts);
       writeAll(file, header, 0);
       fsyncSync(file);
-      return end + TAIL_SIZE;
+      return end + format.TAIL_SIZE;
     } catch (error) {
       throw atPath(error, path);
     } finally {
@@ -218,11 +181,7 @@ export class SymbolsFileBuilder {
     }
   }
 
-  #fillHeader(
-    header: Buffer,
-    size: number,
-    counts: { blockCount: number; symbolCount: number; nameCount: number },
-  ): void {
+  #fillHeader(header: Buffer, size: number, counts: Counts): void {
     const { exports, memory } = this.#core;
     const shard = new DataView(memory.buffer, this.#shardStart);
     header.writeUInt32LE(layout.SYMBOLS_MAGIC_LOW, layout.SYMBOLS_MAGIC_OFFSET);
@@ -233,10 +192,8 @@ export class SymbolsFileBuilder {
     header.writeUInt32LE(counts.symbolCount, layout.SYMBOLS_COUNT_OFFSET);
     header.writeUInt32LE(counts.nameCount, layout.SYMBOLS_NAME_COUNT_OFFSET);
     header.writeUInt32LE(this.#parents.count, layout.SYMBOLS_PARENT_COUNT_OFFSET);
-    header.writeBigUInt64LE(
-      shard.getBigUint64(HEADER_CHECKSUM_OFFSET, true),
-      layout.SYMBOLS_SHARD_OFFSET,
-    );
+    const shardSum = shard.getBigUint64(format.HEADER_CHECKSUM_OFFSET, true);
+    header.writeBigUInt64LE(shardSum, layout.SYMBOLS_SHARD_OFFSET);
     new Uint8Array(memory.buffer).set(header, this.#input);
     const checksum = BigInt.asUintN(64, exports.symbolsHeaderChecksum(this.#input));
     header.writeBigUInt64LE(checksum, layout.SYMBOLS_CHECKSUM_OFFSET);
@@ -245,9 +202,8 @@ export class SymbolsFileBuilder {
   /** XXH64 of bytes, possibly outside the core. */
   #checksum(bytes: Uint8Array): bigint {
     const { exports, memory } = this.#core;
-    if (bytes.buffer === memory.buffer) {
+    if (bytes.buffer === memory.buffer)
       return BigInt.asUintN(64, exports.checksum(bytes.byteOffset, bytes.length));
-    }
     const area = exports.symbolsListsEnd.value >>> 0;
     const address = Math.ceil(area / 64) * 64;
     new Uint8Array(memory.buffer).set(bytes, address);
@@ -264,7 +220,7 @@ function isValid({ start, size, kind }: BuilderSymbol, content: Uint8Array): boo
 }
 
 function align(offset: number): number {
-  return Math.ceil(offset / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+  return Math.ceil(offset / format.SECTION_ALIGNMENT) * format.SECTION_ALIGNMENT;
 }
 
 function check(status: number): void {
@@ -272,9 +228,8 @@ function check(status: number): void {
 }
 
 function writeAll(file: number, bytes: Uint8Array, position: number): void {
-  for (let done = 0; done < bytes.length;) {
+  for (let done = 0; done < bytes.length;)
     done += writeSync(file, bytes, done, bytes.length - done, position + done);
-  }
 }
 
 class ParentTable {

@@ -4,7 +4,7 @@ import type { StopTest } from './core.ts';
 import type { SearchControl } from './control.ts';
 import type { SearchLoop } from './search-loop.ts';
 import { renderDocs } from './render-docs.ts';
-import type { FromSearchWorker, RenderMessage } from './search-messages.ts';
+import type { FromSearchWorker, RenderMessage, SearchMessage } from './search-messages.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
@@ -24,26 +24,18 @@ export interface Job {
 }
 
 export class SearchJob implements Job {
-  readonly #id: number;
+  readonly #message: Pick<SearchMessage, 'id' | 'isProgressive'>;
   readonly #loop: SearchLoop;
   readonly #control: SearchControl;
-  readonly #isProgressive: boolean;
   readonly #post: Post;
   /** Last report; initially the start of the search. */
   #postedNs = process.hrtime.bigint();
   #hasPostedMatches = false;
 
-  constructor(
-    id: number,
-    loop: SearchLoop,
-    control: SearchControl,
-    isProgressive: boolean,
-    post: Post,
-  ) {
-    this.#id = id;
+  constructor(message: SearchMessage, loop: SearchLoop, control: SearchControl, post: Post) {
+    this.#message = message;
     this.#loop = loop;
     this.#control = control;
-    this.#isProgressive = isProgressive;
     this.#post = post;
   }
 
@@ -69,7 +61,7 @@ export class SearchJob implements Job {
     for (let hasMore = true; hasMore;) {
       hasMore = this.#loop.step(isStopRequested);
       const nowNs = process.hrtime.bigint();
-      if (this.#isProgressive) this.#postProgress(nowNs);
+      if (this.#message.isProgressive) this.#postProgress(nowNs);
       if (hasMore && nowNs >= endNs) return true;
     }
     return false;
@@ -83,13 +75,13 @@ export class SearchJob implements Job {
     if (!hasMatches && passedNs < 500_000_000n) return;
     this.#postedNs = nowNs;
     this.#hasPostedMatches ||= hasMatches;
-    this.#post({ kind: 'searchProgress', id: this.#id, ...this.#loop.take() });
+    this.#post({ kind: 'searchProgress', id: this.#message.id, ...this.#loop.take() });
   }
 
   #finish(planError?: string): void {
-    const id = this.#id;
+    const { id, isProgressive } = this.#message;
     // The search ends when all threads have finished; its findings are needed before.
-    if (this.#isProgressive) this.#post({ kind: 'searchProgress', id, ...this.#loop.take() });
+    if (isProgressive) this.#post({ kind: 'searchProgress', id, ...this.#loop.take() });
     const done = { kind: 'searchDone', id, ...this.#loop.take() } as const;
     this.#post(planError === undefined ? done : { ...done, planError });
   }

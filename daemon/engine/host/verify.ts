@@ -27,11 +27,7 @@ export function verifyShardFile(
   const base = core.heapStart + 65536 + SCRATCH_PAGES * 65536;
   try {
     mapBriefly(core.memory, base, path, size);
-    return (
-      checkTables(core, base, size) ??
-      checkPathGrams(core, base + size) ??
-      checkSegments(core, base, sums)
-    );
+    return checkTables(core, base, size) ?? checkSegments(core, base, sums);
   } finally {
     dropCore(core);
   }
@@ -67,23 +63,22 @@ function positionOf({ exports }: Core): string {
   return `section ${exports.openFailSection.value >>> 0}, row ${exports.openFailIndex.value >>> 0}`;
 }
 
+/** The fault of a failed status. */
+function faultOf(status: number, { exports }: Core, place: string): string | undefined {
+  if (status === STATUS_OK) return undefined;
+  return `${statusName(status)} (${place}${exports.verifyFailIndex.value >>> 0})`;
+}
+
 function checkTables(core: Core, base: number, size: number): string | undefined {
   const { exports, heapStart } = core;
   const opened = exports.openShard(base, size, heapStart);
   if (opened !== STATUS_OK) return `${statusName(opened)} (${positionOf(core)})`;
-  const sums = exports.verifyChecksums(heapStart);
-  return sums === STATUS_OK
-    ? undefined
-    : `${statusName(sums)} (section ${exports.verifyFailIndex.value >>> 0})`;
-}
-
-function checkPathGrams({ exports, heapStart }: Core, end: number): string | undefined {
   // The mapping ends at a multiple of that.
-  const scratch = Math.ceil(end / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
-  const status = exports.verifyPathGrams(heapStart, scratch);
-  return status === STATUS_OK
-    ? undefined
-    : `${statusName(status)} (section ${exports.verifyFailIndex.value >>> 0})`;
+  const scratch = Math.ceil((base + size) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+  return (
+    faultOf(exports.verifyChecksums(heapStart), core, 'section ') ??
+    faultOf(exports.verifyPathGrams(heapStart, scratch), core, 'section ')
+  );
 }
 
 function checkSegments(
@@ -102,8 +97,8 @@ function checkSegments(
       sum === undefined
         ? exports.verifySegment(heapStart, segment, scratch)
         : exports.verifySegmentSum(heapStart, segment, sum, scratch);
-    if (status === STATUS_OK) continue;
-    return `${statusName(status)} (segment ${segment}, row ${exports.verifyFailIndex.value >>> 0})`;
+    const fault = faultOf(status, core, `segment ${segment}, row `);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

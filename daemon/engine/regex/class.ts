@@ -26,9 +26,8 @@ export function readClass(reader: RegexReader): ClassNode {
   // Why: a leading "]" is a member.
   for (let isFirst = true; isFirst || peek(reader) !== ']'; isFirst = false) {
     if (peek(reader) === undefined) failAt(reader, start, 'class without ]');
-    if (!tryReadPosixClass(reader, parts) && !tryReadSet(reader, parts)) {
+    if (!tryReadPosixClass(reader, parts) && !tryReadSet(reader, parts))
       parts.ranges.push(readRange(reader, start));
-    }
   }
   reader.index++;
   return classNode(reader, parts, isNegated);

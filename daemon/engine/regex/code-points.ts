@@ -10,9 +10,8 @@ export const SURROGATES: CodePointRange = { start: 0xd800, end: 0xe000 };
 /** Ranges from pairs of characters, both inclusive: `09AZ`. */
 function ascii(pairs: string): readonly CodePointRange[] {
   const ranges: CodePointRange[] = [];
-  for (let i = 0; i + 1 < pairs.length; i += 2) {
+  for (let i = 0; i + 1 < pairs.length; i += 2)
     ranges.push({ start: pairs.charCodeAt(i), end: pairs.charCodeAt(i + 1) + 1 });
-  }
   return ranges;
 }
 

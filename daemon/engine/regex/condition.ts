@@ -41,9 +41,8 @@ export function either(left: Condition, right: Condition): Condition {
   if (implies(left, right)) return right;
   if (implies(right, left)) return left;
   const common = partsOf('and', left).filter((part) => partsOf('and', right).includes(part));
-  if (common.length > 0) {
+  if (common.length > 0)
     return allOf([...common, either(without(left, common), without(right, common))]);
-  }
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return ALL;
   const kept = partsOf('or', left).filter((part) => !implies(part, right));
   const rest = listOf('or', kept);
@@ -114,9 +113,8 @@ const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
 function containsOneOf(text: string, alternatives: readonly Condition[]): boolean {
   const { texts, lengths, others } = indexOf(alternatives);
   for (const length of lengths) {
-    for (let start = 0; start + length <= text.length; start++) {
+    for (let start = 0; start + length <= text.length; start++)
       if (texts.has(text.slice(start, start + length))) return true;
-    }
   }
   return others.some((other) => implies({ kind: 'literal', text }, other));
 }

@@ -51,9 +51,8 @@ export function foldVariants(codePoint: number): readonly number[] {
 
 export function foldText(text: string): string {
   let folded = '';
-  for (const character of text) {
+  for (const character of text)
     folded += String.fromCodePoint(foldCodePoint(character.codePointAt(0) ?? 0));
-  }
   return folded;
 }
 
@@ -73,9 +72,8 @@ export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePoin
 function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   const variants: number[] = [];
   for (const { start, end } of ranges) {
-    for (let codePoint = start; codePoint < end; codePoint++) {
+    for (let codePoint = start; codePoint < end; codePoint++)
       if (foldVariants(codePoint).length > 1) variants.push(...foldVariants(codePoint));
-    }
   }
   return variants;
 }

@@ -119,9 +119,8 @@ function addBytes(tree: SimpleTree, bytes: Uint8Array): void {
   switch (tree.kind) {
     case 'set':
       for (const { start, end } of tree.ranges) {
-        for (let byte = start; byte < Math.min(end, ASCII_END); byte++) {
+        for (let byte = start; byte < Math.min(end, ASCII_END); byte++)
           bytes[byte >> 3]! |= 1 << (byte & 7);
-        }
       }
       return;
     case 'assertion':

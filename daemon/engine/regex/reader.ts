@@ -44,9 +44,7 @@ export function peek(reader: RegexReader, ahead = 0): string | undefined {
 
 /** Skips `text` if it comes next. */
 export function tryTake(reader: RegexReader, text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    if (peek(reader, i) !== text[i]) return false;
-  }
+  for (let i = 0; i < text.length; i++) if (peek(reader, i) !== text[i]) return false;
   reader.index += text.length;
   return true;
 }
@@ -83,9 +81,8 @@ function readOctal(reader: RegexReader): number {
     digits += peek(reader);
     reader.index++;
   }
-  if (digits.length === 1 && digits !== '0') {
+  if (digits.length === 1 && digits !== '0')
     failAt(reader, start, 'back-references are not supported');
-  }
   return Number.parseInt(digits, 8);
 }
 
@@ -121,9 +118,8 @@ export function tryReadProperty(reader: RegexReader): UnicodeProperty | undefine
   const nameStart = reader.index;
   while (/^[a-z_]$/i.test(peek(reader) ?? '')) reader.index++;
   const name = reader.characters.slice(nameStart, reader.index).join('');
-  if (name === '' || peek(reader) !== '}') {
+  if (name === '' || peek(reader) !== '}')
     failAt(reader, reader.index, 'name of a Unicode property expected');
-  }
   if (!isPropertyName(name)) failAt(reader, nameStart, 'unknown Unicode property');
   reader.index++;
   return { name, isNegated: isPositive === isInverted };

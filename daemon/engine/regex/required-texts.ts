@@ -123,9 +123,8 @@ function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Require
     // Why: at most 4 code points fold together.
     if (count > 4 * SET_COUNT_MAX) return unknown;
     if (!hasGaps && start <= 0x0a && end > 0x0a) return unknown;
-    for (let codePoint = start; codePoint < end; codePoint++) {
+    for (let codePoint = start; codePoint < end; codePoint++)
       members.add(String.fromCodePoint(isFolded ? foldCodePoint(codePoint) : codePoint));
-    }
   }
   return members.size > SET_COUNT_MAX
     ? unknown
@@ -135,21 +134,18 @@ function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Require
 function ofRepeat(node: SimpleRepeatNode, reading: Reading): RequiredTexts {
   const { min, max } = node;
   const child = ofTree(node.child, reading);
-  if (max === undefined && min <= 1) {
+  if (max === undefined && min <= 1)
     return { ...several(child, reading), canBeEmpty: min === 0 || child.canBeEmpty };
-  }
   let tail: RequiredTexts = { canBeEmpty: true };
   if (max !== undefined && max <= COPY_COUNT_MAX && max - min <= 4) {
-    for (let count = max; count > min; count--) {
+    for (let count = max; count > min; count--)
       tail = { ...follow(child, tail, reading), canBeEmpty: true };
-    }
   } else if (max !== min || min > COPY_COUNT_MAX) {
     tail = { ...several(child, reading), canBeEmpty: true };
   }
   let copies: RequiredTexts = { canBeEmpty: true };
-  for (let count = Math.min(min, COPY_COUNT_MAX); count > 0; count--) {
+  for (let count = Math.min(min, COPY_COUNT_MAX); count > 0; count--)
     copies = follow(copies, child, reading);
-  }
   return follow(copies, tail, reading);
 }
 

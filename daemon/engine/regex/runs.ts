@@ -24,9 +24,8 @@ export function prefixRun(automaton: Automaton): Run | undefined {
     // Nothing can be read: only the empty match.
     if (targets.length === 0) return undefined;
     const share = shareOf(bytes, size);
-    if (best === undefined || share <= best.share) {
+    if (best === undefined || share <= best.share)
       best = { run: { size, bytes: bytes.slice() }, share };
-    }
     positions = closureOf(automaton, targets);
   }
   // Guess: the DFA is faster where a run is more frequent than that.

@@ -95,9 +95,8 @@ function simplifyRepeat({ child, min, max, isLazy }: RepeatNode, sets: Sets): Si
   if (isNothing(simple)) return min === 0 ? EMPTY : NOTHING;
   if (isZeroWidth(simple)) return min === 0 ? EMPTY : simple;
   if (min === 1 && max === 1) return simple;
-  if (simple.kind === 'repeat' && simple.isLazy === isLazy && isIdempotent(simple, min, max)) {
+  if (simple.kind === 'repeat' && simple.isLazy === isLazy && isIdempotent(simple, min, max))
     return simple;
-  }
   const repeat = { kind: 'repeat', child: simple, min, isLazy } as const;
   return max === undefined ? repeat : { ...repeat, max };
 }
@@ -182,9 +181,8 @@ function joinSets(alternatives: readonly SimpleTree[]): readonly SimpleTree[] {
   const joined: SimpleTree[] = [];
   for (let index = 0; index < alternatives.length;) {
     const sets: SetNode[] = [];
-    for (let next = alternatives[index]; next?.kind === 'set'; next = alternatives[++index]) {
+    for (let next = alternatives[index]; next?.kind === 'set'; next = alternatives[++index])
       sets.push(next);
-    }
     const [set] = sets;
     if (set !== undefined) {
       const ranges = sets.flatMap((one) => one.ranges);

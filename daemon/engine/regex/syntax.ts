@@ -153,15 +153,13 @@ function tryReadCount(reader: RegexReader): number | undefined {
 
 function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
   const { min, max, countIndex } = counts;
-  if (min > REPEAT_MAX || (max ?? 0) > REPEAT_MAX) {
+  if (min > REPEAT_MAX || (max ?? 0) > REPEAT_MAX)
     failAt(reader, countIndex, `repeat count above ${REPEAT_MAX}`);
-  }
   if (max !== undefined && max < min) failAt(reader, countIndex, 'repeat counts run backwards');
   const factor = max ?? Math.max(min, 1);
   const repeatProduct = item.repeatProduct * factor;
-  if (repeatProduct > REPEAT_MAX) {
+  if (repeatProduct > REPEAT_MAX)
     failAt(reader, countIndex, `nested repeat counts multiply to more than ${REPEAT_MAX}`);
-  }
   const isLazy = tryTake(reader, '?') !== reader.flags.isLazy;
   const node: RepeatNode = { kind: 'repeat', child: item.tree, min, isLazy };
   return { tree: max === undefined ? node : { ...node, max }, repeatProduct };
@@ -222,9 +220,8 @@ function readBackslash(reader: RegexReader): readonly Parsed[] {
 /** The inside of `\Q...\E`; without `\E` it extends to the end. */
 function readQuoted(reader: RegexReader): readonly Parsed[] {
   const literals: Parsed[] = [];
-  while (peek(reader) !== undefined && !tryTake(reader, String.raw`\E`)) {
+  while (peek(reader) !== undefined && !tryTake(reader, String.raw`\E`))
     literals.push(readLiteral(reader));
-  }
   return literals;
 }
 
@@ -234,9 +231,8 @@ function readGroup(reader: RegexReader): readonly Parsed[] {
   const outerFlags = reader.flags;
   reader.index++;
   if (tryTake(reader, '?') && readGroupHead(reader, start) === 'flags') return [];
-  if (reader.depth === PATTERN_DEPTH_MAX) {
+  if (reader.depth === PATTERN_DEPTH_MAX)
     failAt(reader, start, `more than ${PATTERN_DEPTH_MAX} nested groups`);
-  }
   reader.depth++;
   const parsed = readChoice(reader);
   reader.depth--;

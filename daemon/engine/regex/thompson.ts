@@ -50,9 +50,8 @@ function compileRepeat(builder: AutomatonBuilder, node: SimpleRepeatNode, next: 
   if (max === undefined) {
     start = min === 0 ? compileStar(builder, node, next) : compilePlus(builder, node, next);
   } else {
-    for (let count = max; count > min; count--) {
+    for (let count = max; count > min; count--)
       start = choose(builder, isLazy, compile(builder, child, start), next);
-    }
   }
   const copyCount = max === undefined ? min - 1 : min;
   for (let count = 0; count < copyCount; count++) start = compile(builder, child, start);

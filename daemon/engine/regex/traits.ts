@@ -22,9 +22,8 @@ const ALLOWED_NEIGHBOURS: Readonly<Record<Assertion, number>> = {
 function neighboursWhere(isTrue: (left: Neighbour, right: Neighbour) => boolean): number {
   let mask = 0;
   for (const [i, left] of NEIGHBOURS.entries()) {
-    for (const [j, right] of NEIGHBOURS.entries()) {
+    for (const [j, right] of NEIGHBOURS.entries())
       if (isTrue(left, right)) mask |= 1 << (4 * i + j);
-    }
   }
   return mask;
 }

@@ -131,9 +131,8 @@ class SectionWriter {
   }
 
   append(bytes: Uint8Array): void {
-    for (let done = 0; done < bytes.length;) {
+    for (let done = 0; done < bytes.length;)
       done += writeSync(this.#file, bytes, done, bytes.length - done, this.#position + done);
-    }
     this.#position += bytes.length;
   }
 
@@ -196,9 +195,8 @@ function docRows(tables: NewTables, names: NameTable): DocSections {
   setRepos(rows, tables.repos);
   linkDocs(rows, docs.blobIds, tables.blobs);
   const pathOrder = orderPaths(docs);
-  for (const [rank, docId] of pathOrder.entries()) {
+  for (const [rank, docId] of pathOrder.entries())
     rows.setUint32(docId * format.DOC_ROW_SIZE + format.DOC_PATH_RANK_OFFSET, rank, true);
-  }
   return {
     rows: new Uint8Array(rows.buffer),
     pathOrder: new Uint8Array(pathOrder.buffer),
