@@ -1,5 +1,5 @@
 // Restores a backup into a data directory and its store. Everything is unpacked, verified and prepared in a staging
-// folder, then replaces the old content in one step (index/catalog/placing.ts). A PostgreSQL store is filled in one
+// folder, then replaces the old content in one step (index/catalog/data-dir.ts). A PostgreSQL store is filled in one
 // transaction just before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { SECRET_FILE } from '../base/config/secrets.ts';
 import { Catalog } from '../index/catalog/catalog.ts';
-import { takeDataDir } from '../index/catalog/data-dir.ts';
 import {
+  PLACING_FOLDERS,
+  commitStaging,
   dropStaging,
   makeStaging,
-  commitStaging,
-  PLACING_FOLDERS,
-} from '../index/catalog/placing.ts';
+  takeDataDir,
+} from '../index/catalog/data-dir.ts';
 import type { DumpPart } from '../store/dump.ts';
 import { DumpError } from '../store/error.ts';
 import { openStore } from '../store/store.ts';

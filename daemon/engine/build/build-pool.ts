@@ -10,8 +10,7 @@ import {
   type ToBuildWorker,
 } from './build-messages.ts';
 import { errorOf } from '../../base/caught.ts';
-import type { BuildThread } from './build-thread.ts';
-import type { BuildThreads } from './build-threads.ts';
+import type { BuildThread, BuildThreads } from './build-threads.ts';
 
 /** Made when a thread is free: all jobs at once would take more memory than the listing. */
 type Job = () => BatchJob | CompletionJob;

@@ -7,6 +7,7 @@ import * as layout from '../../../core/shared/symbols.ts';
 import { openOwnSoon } from '../../base/own-file.ts';
 import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, dropCore, instantiateCore } from './core.ts';
+import { mapBriefly } from './mapping.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Whole pages. */
@@ -154,4 +155,24 @@ async function readChunk(file: FileHandle, offset: number, size: number): Promis
     }
   }
   return bytes;
+}
+
+/** Page sums of a file being written (core/FORMAT.md), read from the file, to match what a reader gets. Reads it once; throws if it cannot. `headSize`: bytes of its header, which has its own checksum. */
+export function sumPagesOf(
+  module: WebAssembly.Module,
+  path: string,
+  size: number,
+  headSize: number,
+): Uint8Array {
+  const sumsSize = Math.ceil(size / format.PAGE_SIZE) * 4;
+  const core = instantiateCore(module);
+  const { exports, memory, heapStart } = core;
+  const base = heapStart + Math.ceil(sumsSize / 65536) * 65536;
+  try {
+    mapBriefly(memory, base, path, size);
+    exports.sumPages(base, headSize, base + size, heapStart);
+    return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
+  } finally {
+    dropCore(core);
+  }
 }

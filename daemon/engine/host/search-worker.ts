@@ -1,27 +1,131 @@
-// A search thread: runs jobs (thread-jobs.ts) in time slices of some milliseconds, new ones first. A core call may take
+// A search thread: runs jobs, searches and renderings, in time slices of some milliseconds, new ones first. A core call may take
 // seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher; jobs too long for
 // that wait until the first is free.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { StopTest } from './core.ts';
 import { SearchControl } from './control.ts';
 import { SearchLoop } from './search-loop.ts';
 import { HeapTrimmer, realProbe } from './heap.ts';
 import { loadMapping } from './mapping.ts';
+import { renderDocs } from './render-docs.ts';
 import type {
   FromSearchWorker,
+  RenderMessage,
   SearchMessage,
   SearchWorkerData,
   ShardsMessage,
   ToSearchWorker,
 } from './search-messages.ts';
+import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import { Searcher, type SearcherOptions } from './searcher.ts';
-import { type Job, RenderJob, SearchJob } from './thread-jobs.ts';
+import { ShardError } from './space.ts';
 
 /** Guess: long enough that binding again after a switch is cheap in comparison. */
 const QUANTUM_NS = 20_000_000n;
 /** Bound: wait of messages while a job runs. */
 const SLICE_NS = 5_000_000n;
+
+interface Job {
+  /** Only the rest must be reported. */
+  readonly isHalted: boolean;
+  /**
+   * Works until `endNs` (process.hrtime), or the end of the current core call; false: it has ended and reported.
+   * @param isOut  whether to abandon a core call, which is repeated from its start later
+   */
+  work(searcher: Searcher, endNs: bigint, isOut: StopTest): boolean;
+  /** Another job has used this searcher. */
+  resumeOn(searcher: Searcher): void;
+}
+
+class SearchJob implements Job {
+  readonly #message: Pick<SearchMessage, 'id' | 'isProgressive'>;
+  readonly #loop: SearchLoop;
+  readonly #control: SearchControl;
+  /** Last report; initially the start of the search. */
+  #postedNs = process.hrtime.bigint();
+  #hasPostedMatches = false;
+
+  constructor(message: SearchMessage, loop: SearchLoop, control: SearchControl) {
+    this.#message = message;
+    this.#loop = loop;
+    this.#control = control;
+  }
+
+  get isHalted(): boolean {
+    return this.#control.isHalted;
+  }
+
+  resumeOn(searcher: Searcher): void {
+    this.#loop.resumeOn(searcher);
+  }
+
+  work(_: Searcher, endNs: bigint, isOut: StopTest): boolean {
+    try {
+      if (this.#runUntil(endNs, () => this.#control.isStopped || isOut())) return true;
+      this.#finish();
+    } catch (error) {
+      this.#finish(messageOf(error));
+    }
+    return false;
+  }
+
+  #runUntil(endNs: bigint, isStopRequested: StopTest): boolean {
+    for (let hasMore = true; hasMore;) {
+      hasMore = this.#loop.step(isStopRequested);
+      const nowNs = process.hrtime.bigint();
+      if (this.#message.isProgressive) this.#postProgress(nowNs);
+      if (hasMore && nowNs >= endNs) return true;
+    }
+    return false;
+  }
+
+  /** Reports the first matches at once, further ones every 10 ms, statistics alone every 500 ms. */
+  #postProgress(nowNs: bigint): void {
+    const passedNs = nowNs - this.#postedNs;
+    if (this.#hasPostedMatches && passedNs < 10_000_000n) return;
+    const hasMatches = this.#loop.units.some(({ rows }) => rows.length > 0);
+    if (!hasMatches && passedNs < 500_000_000n) return;
+    this.#postedNs = nowNs;
+    this.#hasPostedMatches ||= hasMatches;
+    post({ kind: 'searchProgress', id: this.#message.id, ...this.#loop.take() });
+  }
+
+  #finish(planError?: string): void {
+    const { id, isProgressive } = this.#message;
+    // The search ends when all threads have finished; its findings are needed before.
+    if (isProgressive) post({ kind: 'searchProgress', id, ...this.#loop.take() });
+    const done = { kind: 'searchDone', id, ...this.#loop.take() } as const;
+    post(planError === undefined ? done : { ...done, planError });
+  }
+}
+
+class RenderJob implements Job {
+  readonly isHalted = false;
+  readonly #message: RenderMessage;
+
+  constructor(message: RenderMessage) {
+    this.#message = message;
+  }
+
+  resumeOn(): void {
+    // It keeps no state in a searcher.
+  }
+
+  work(searcher: Searcher, _: bigint, isOut: StopTest): boolean {
+    const { id } = this.#message;
+    try {
+      const docs = renderDocs(searcher, this.#message, isOut);
+      if (docs === undefined) return true;
+      post({ kind: 'renderDone', id, docs });
+    } catch (error) {
+      const fault = error instanceof ShardError ? { fault: error.fault } : {};
+      post({ kind: 'renderDone', id, error: messageOf(error), ...fault });
+    }
+    return false;
+  }
+}
 
 interface Entry {
   readonly job: Job;
@@ -41,7 +145,7 @@ class Seat {
     this.searcher = new Searcher(module, options);
   }
 
-  /** Runs a slice of a job; false: it has ended. `isOut` as in thread-jobs.ts. */
+  /** Runs a slice of a job; false: it has ended. `isOut` as in Job. */
   work(job: Job, endNs: bigint, isOut: () => boolean): boolean {
     if (this.#last !== job) job.resumeOn(this.searcher);
     this.#last = job;
@@ -81,7 +185,7 @@ function post(message: FromSearchWorker): void {
 
 function take(message: ToSearchWorker): void {
   if (message.kind === 'shards') changeShards(message);
-  else if (message.kind === 'render') enqueue(new RenderJob(message, post));
+  else if (message.kind === 'render') enqueue(new RenderJob(message));
   else enqueue(searchJob(message));
 }
 
@@ -101,7 +205,7 @@ function searchJob(message: SearchMessage): SearchJob {
   const { encodedPlan, shardIds, limit } = message;
   const control = new SearchControl(message.unitMaxes, message.control);
   const loop = new SearchLoop(first.searcher, encodedPlan, shardIds, limit, control);
-  return new SearchJob(message, loop, control, post);
+  return new SearchJob(message, loop, control);
 }
 
 function enqueue(job: Job): void {

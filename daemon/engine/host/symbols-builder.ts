@@ -9,7 +9,7 @@ import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
-import { sumPagesOf } from './page-sums.ts';
+import { sumPagesOf } from './page-check.ts';
 
 export interface BuilderSymbol {
   /** Bytes from the start of the content to the name, which is on one line. */

@@ -115,12 +115,10 @@ function exactConditionOf(tree: SimpleTree, folded: Condition): Condition | unde
   return isSame ? exact : undefined;
 }
 
-interface Automata {
-  readonly forward: Automaton;
-  readonly reverse: Automaton;
-}
-
-function* automataOf(tree: SimpleTree, position: number): Steps<Automata> {
+function* automataOf(
+  tree: SimpleTree,
+  position: number,
+): Steps<{ forward: Automaton; reverse: Automaton }> {
   const stepsMax = STEPS_PER_STATE * PROGRAM_COUNT_MAX;
   try {
     const forward = compileTree(tree, false, PROGRAM_COUNT_MAX, stepsMax);

@@ -229,10 +229,5 @@ function withinLimits(alternatives: Alternatives): Alternatives | undefined {
 }
 
 function withoutRepeats(alternatives: Alternatives): Alternatives {
-  const keys = new Map<string, LiteralAlternative>();
-  for (const alternative of alternatives) {
-    const key = `${alternative.anchoredStart} ${alternative.anchoredEnd} ${alternative.text}`;
-    if (!keys.has(key)) keys.set(key, alternative);
-  }
-  return [...keys.values()];
+  return [...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values()];
 }

@@ -6,7 +6,7 @@ import { prefixRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { Steps } from '../../base/steps.ts';
-import { conditionOf, fewest, type RequiredTexts, requiredTextsOf } from './required-texts.ts';
+import { conditionOf, fewest, requiredTextsOf } from './required-texts.ts';
 
 export interface Needles {
   readonly kind: 'none' | 'prefix' | 'inner' | 'run';
@@ -50,23 +50,14 @@ export function* chooseNeedles(
   return run === undefined ? needles : { kind: 'run', texts: [], isFolded: false, run };
 }
 
-interface Choices {
-  readonly prefix: Choice;
-  readonly inner: Choice;
-}
-
-function choicesOf(tree: SimpleTree, isFolded: boolean): Choices {
+function choicesOf(tree: SimpleTree, isFolded: boolean): { prefix: Choice; inner: Choice } {
   const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
   const required = requiredTextsOf(tree, options);
   const inner = required.texts && bestOf(conditionOf(required.texts, options), isFolded);
   return {
-    prefix: choiceOf('prefix', prefixesOf(required), isFolded),
+    prefix: choiceOf('prefix', fewest(required.texts?.prefix ?? [], 'start'), isFolded),
     inner: choiceOf('inner', inner ?? [], isFolded),
   };
-}
-
-function prefixesOf({ texts }: RequiredTexts): readonly string[] {
-  return texts === undefined ? [] : fewest(texts.prefix, 'start');
 }
 
 function choiceOf(kind: 'prefix' | 'inner', texts: readonly string[], isFolded: boolean): Choice {

@@ -46,6 +46,9 @@ export interface TextOptions {
   readonly hasGaps?: boolean;
 }
 
+type List = readonly string[];
+type Side = 'start' | 'end';
+
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
 interface Reading extends TextOptions {
@@ -77,7 +80,7 @@ export function conditionOf(texts: Texts, options: TextOptions): Condition {
   return texts.exact === undefined ? texts.condition : someOf(texts.exact, options);
 }
 
-function someOf(texts: readonly string[], options: TextOptions): Condition {
+function someOf(texts: List, options: TextOptions): Condition {
   const { literalMin, hasGaps } = options;
   const isLong = (text: string): boolean =>
     text.length >= 2 * literalMin || lengthOf(text) >= literalMin;
@@ -94,7 +97,7 @@ function someOf(texts: readonly string[], options: TextOptions): Condition {
 /**
  * Each with the newlines before and after it: as grams of one block. None is empty, since no gram has a newline in its middle.
  */
-function linesOf(text: string): readonly string[] {
+function linesOf(text: string): List {
   if (!text.includes('\n')) return [text];
   const lines = text.split('\n');
   const last = lines.length - 1;
@@ -109,7 +112,7 @@ function lengthOf(text: string): number {
   return length;
 }
 
-function exactly(texts: readonly string[]): Texts {
+function exactly(texts: List): Texts {
   return { exact: texts, prefix: texts, suffix: texts, condition: ALL };
 }
 
@@ -282,11 +285,7 @@ function followTexts(left: Texts, right: Texts, reading: Reading): Texts {
 }
 
 /** Suffixes of texts that end with one of `ends` followed by one of `last`. */
-function endsBefore(
-  ends: readonly string[],
-  last: readonly string[],
-  reading: Reading,
-): readonly string[] {
+function endsBefore(ends: List, last: List, reading: Reading): List {
   const longer = product(ends, last, reading);
   if (longer !== undefined) return longer;
   if (!reading.hasGaps) return last;
@@ -295,22 +294,14 @@ function endsBefore(
 }
 
 /** Texts across the border; undefined if there are too many. */
-function cross(
-  ends: readonly string[],
-  prefixes: readonly string[],
-  reading: Reading,
-): readonly string[] | undefined {
+function cross(ends: List, prefixes: List, reading: Reading): List | undefined {
   const across = product(ends, prefixes, reading);
   if (across !== undefined || !reading.hasGaps) return across;
   const left = cutAll(ends, GAP_CONTEXT, 'end');
   return product(left, cutAll(prefixes, GAP_CONTEXT, 'start'), reading);
 }
 
-function product(
-  left: readonly string[],
-  right: readonly string[],
-  reading: Reading,
-): readonly string[] | undefined {
+function product(left: List, right: List, reading: Reading): List | undefined {
   if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
   const few = reading.hasGaps ? GAP_COUNT_MAX : 4;
   if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
@@ -327,13 +318,13 @@ function isTooLong(text: string): boolean {
 }
 
 /** Behind longer texts, a set of more than a few members adds mainly work. */
-function isWasteful(texts: readonly string[], set: readonly string[], few: number): boolean {
+function isWasteful(texts: List, set: List, few: number): boolean {
   const isSet = set.length > few && set.every((text) => lengthOf(text) <= 1);
   return isSet && texts.every((text) => lengthOf(text) >= 3);
 }
 
 /** Prefixes or suffixes that cover all `texts`: at most TEXT_COUNT_MAX, none part of another. */
-export function fewest(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
+export function fewest(texts: List, side: Side): List {
   for (const length of [Infinity, 6, 4, 3, 2, 1]) {
     const cut = cutAll(texts, length, side);
     if (cut.length <= TEXT_COUNT_MAX) return cut;
@@ -341,22 +332,18 @@ export function fewest(texts: readonly string[], side: 'start' | 'end'): readonl
   return [''];
 }
 
-function cutAll(
-  texts: readonly string[],
-  length: number,
-  side: 'start' | 'end',
-): readonly string[] {
+function cutAll(texts: List, length: number, side: Side): List {
   const cut = length === Infinity ? texts : texts.map((text) => cutTo(text, length, side));
   return withoutLonger([...new Set(cut)], side);
 }
 
-function cutTo(text: string, size: number, side: 'start' | 'end'): string {
+function cutTo(text: string, size: number, side: Side): string {
   if (text.length <= size) return text;
   const points = Array.from(text);
   return (side === 'start' ? points.slice(0, size) : points.slice(-size)).join('');
 }
 
-function withoutLonger(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
+function withoutLonger(texts: List, side: Side): List {
   const all = new Set(texts);
   return texts.filter((text) => {
     for (let size = 0; size < text.length; size++) {

@@ -2,7 +2,6 @@
 // back-references, possessive and doubled repeats.
 
 import { readClass, tryReadClassEscape } from './class.ts';
-import { readGroupHead } from './group.ts';
 import { failAt, peek, readEscapedCodePoint, tryTake } from './reader.ts';
 import type { RegexFlags, RegexReader } from './reader.ts';
 import type { Assertion, RegexTree, RepeatNode } from './tree.ts';
@@ -239,4 +238,61 @@ function readGroup(reader: RegexReader): readonly Parsed[] {
   if (!tryTake(reader, ')')) failAt(reader, start, 'group without )');
   reader.flags = outerFlags;
   return [parsed];
+}
+
+const LOOK_AROUND = 'unsupported group: no look-around; -content:x excludes files that contain x';
+
+const FLAG_LETTERS: ReadonlyMap<string, keyof RegexFlags> = new Map([
+  ['i', 'isFolded'],
+  ['m', 'hasLines'],
+  ['s', 'hasNewline'],
+  ['U', 'isLazy'],
+]);
+
+/** Reads what follows `(?`. `flags`: flags up to the ")", which apply to the rest of the enclosing group. */
+function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
+  if (tryTake(reader, 'P') || peek(reader) === '<') {
+    readGroupName(reader, groupStart);
+    return 'group';
+  }
+  let isOn = true;
+  let isFlagDue = false;
+  for (;;) {
+    const character = peek(reader);
+    if (character === undefined) failAt(reader, groupStart, 'group without )');
+    const flag = FLAG_LETTERS.get(character);
+    if (flag !== undefined) {
+      reader.flags = { ...reader.flags, [flag]: isOn };
+      isFlagDue = false;
+    } else if (character === '-' && isOn) {
+      isOn = false;
+      isFlagDue = true;
+    } else if ((character === ')' || character === ':') && !isFlagDue) {
+      reader.index++;
+      return character === ')' ? 'flags' : 'group';
+    } else {
+      failAt(reader, reader.index, isLookAround(reader) ? LOOK_AROUND : 'unsupported group');
+    }
+    reader.index++;
+  }
+}
+
+/** `<name>` of letters, digits and underscores, used once. */
+function readGroupName(reader: RegexReader, groupStart: number): void {
+  const isNamed = tryTake(reader, '<');
+  const start = reader.index;
+  if (isNamed) while (/^\w$/.test(peek(reader) ?? '')) reader.index++;
+  const name = reader.characters.slice(start, reader.index).join('');
+  if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
+  if (name === '' || peek(reader) !== '>') {
+    const isAround = isNamed && name === '' && isLookAround(reader);
+    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported group');
+  }
+  if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
+  reader.names.add(name);
+  reader.index++;
+}
+
+function isLookAround(reader: RegexReader): boolean {
+  return peek(reader) === '=' || peek(reader) === '!';
 }

@@ -41,11 +41,7 @@ export class RevisionWriter {
 
   /** Adds the next revision: a bitmap for each shard, of bitmapSizeOf(docCount) bytes. */
   add(bitmaps: readonly Uint8Array[]): void {
-    this.#revisionCount++;
-    for (const [shard, { docCount }] of this.#shards.entries()) {
-      const { form, bytes } = encodeSet(bitmaps[shard]!, docCount);
-      this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
-    }
+    this.addCoded(this.#shards.map(({ docCount }, shard) => encodeSet(bitmaps[shard]!, docCount)));
   }
 
   addCoded(sets: readonly CodedSet[]): void {

@@ -16,10 +16,9 @@ export class SymbolTables {
     this.#shard = new DataView(shard.buffer, shard.byteOffset, shard.length);
     for (let kind = 1; kind <= layout.SYMBOLS_SECTION_COUNT; kind++)
       this.#starts[kind] = sectionStart(this.#symbols, layout.SYMBOLS_SECTIONS_OFFSET, kind);
-    const start = (kind: number): number =>
-      sectionStart(this.#shard, format.HEADER_SECTIONS_OFFSET, kind);
-    this.#blobs = start(format.SECTION_BLOBS);
-    this.#blocks = start(format.SECTION_BLOCKS);
+    const table = format.HEADER_SECTIONS_OFFSET;
+    this.#blobs = sectionStart(this.#shard, table, format.SECTION_BLOBS);
+    this.#blocks = sectionStart(this.#shard, table, format.SECTION_BLOCKS);
   }
 
   /** The symbols of a blob, ascending by start. */

@@ -14,26 +14,11 @@ export interface DocInfo extends ShardDoc {
   readonly repoIndex: number;
 }
 
-export const SECTION_NAMES: readonly string[] = [
-  '',
-  'content',
-  'blobs',
-  'blob hashes',
-  'blocks',
-  'docs',
-  'paths',
-  'path order',
-  'repos',
-  'languages',
-  'names',
-  'postings',
-  'gram keys',
-  'gram lists',
-  'case marks',
-  'path gram keys',
-  'path gram rows',
-  'page sums',
-];
+/** By their kind. */
+export const SECTION_NAMES: readonly string[] = (
+  ',content,blobs,blob hashes,blocks,docs,paths,path order,repos,languages,names,postings,' +
+  'gram keys,gram lists,case marks,path gram keys,path gram rows,page sums'
+).split(',');
 
 export class ShardTables {
   readonly #bytes: Uint8Array;
@@ -94,11 +79,7 @@ export class ShardTables {
     const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
     const blobId = u32(format.DOC_BLOB_OFFSET);
     return {
-      path: this.#slice(
-        format.SECTION_PATHS,
-        u32(format.DOC_PATH_OFFSET),
-        u32(format.DOC_PATH_SIZE_OFFSET),
-      ),
+      path: this.pathOf(docId),
       blobId: blobId === format.NONE_ID ? undefined : blobId,
       size: u32(format.DOC_SIZE_OFFSET),
       language: this.languageName(this.languageOf(docId)),

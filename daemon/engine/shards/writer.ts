@@ -4,9 +4,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
-import { type Core, dropCore, instantiateCore } from '../host/core.ts';
+import { dropCore, instantiateCore } from '../host/core.ts';
 import { mapBriefly } from '../host/mapping.ts';
-import { sumPagesOf } from '../host/page-sums.ts';
+import { sumPagesOf } from '../host/page-check.ts';
 import type { DocColumns } from './shard-docs.ts';
 
 export interface ShardRepo {
@@ -86,7 +86,8 @@ export function writeShard(
     sections.begin(format.SECTION_PAGE_SUMS);
     sections.append(sumPagesOf(module, path, sections.position, format.HEADER_SIZE));
     sections.end();
-    const size = sections.writeTail();
+    sections.append(new Uint8Array(format.TAIL_SIZE));
+    const size = sections.position;
     const counts = {
       docCount: tables.docs.count,
       blobCount: tables.blobs.length / format.BLOB_ROW_SIZE,
@@ -110,11 +111,8 @@ class SectionWriter {
 
   constructor(file: number, contentSize: number) {
     this.#file = file;
-    this.sections.push({
-      kind: format.SECTION_CONTENT,
-      start: format.HEADER_SIZE,
-      size: contentSize,
-    });
+    const start = format.HEADER_SIZE;
+    this.sections.push({ kind: format.SECTION_CONTENT, start, size: contentSize });
     this.#position = format.HEADER_SIZE + contentSize;
   }
 
@@ -145,11 +143,6 @@ class SectionWriter {
   get position(): number {
     return this.#position;
   }
-
-  writeTail(): number {
-    this.append(new Uint8Array(format.TAIL_SIZE));
-    return this.#position;
-  }
 }
 
 class NameTable {
@@ -168,14 +161,11 @@ class NameTable {
   }
 }
 
-interface DocSections {
-  readonly rows: Uint8Array;
-  readonly pathOrder: Uint8Array;
-  readonly languages: Uint8Array;
-}
-
 /** Also sets the first doc of each blob row. */
-function docRows(tables: NewTables, names: NameTable): DocSections {
+function docRows(
+  tables: NewTables,
+  names: NameTable,
+): { rows: Uint8Array; pathOrder: Uint8Array; languages: Uint8Array } {
   const { docs } = tables;
   const rows = new DataView(new ArrayBuffer(docs.count * format.DOC_ROW_SIZE));
   let pathStart = 0;
@@ -318,39 +308,31 @@ function seal(
   sections: readonly Section[],
 ): void {
   const core = instantiateCore(module);
+  const { exports, memory, heapStart } = core;
+  const base = heapStart + 65536;
+  const note = (checksum: bigint, offset: number): number =>
+    header.writeBigUInt64LE(BigInt.asUintN(64, checksum), offset);
   try {
-    sumInto(header, core, path, sections);
+    mapBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
+    for (const { kind, start, size } of sections)
+      note(
+        exports.checksum(base + start, size),
+        sectionRowOffset(kind) + format.SECTION_CHECKSUM_OFFSET,
+      );
+    new Uint8Array(memory.buffer).set(header, heapStart);
+    note(exports.headerChecksum(heapStart), format.HEADER_CHECKSUM_OFFSET);
   } finally {
     dropCore(core);
   }
   writeSync(file, header, 0, header.length, 0);
 }
 
-function sumInto(header: Buffer, core: Core, path: string, sections: readonly Section[]): void {
-  const { exports, memory, heapStart } = core;
-  const base = heapStart + 65536;
-  mapBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
-  for (const section of sections) {
-    const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
-    header.writeBigUInt64LE(
-      checksum,
-      sectionRowOffset(section.kind) + format.SECTION_CHECKSUM_OFFSET,
-    );
-  }
-  new Uint8Array(memory.buffer).set(header, heapStart);
-  header.writeBigUInt64LE(
-    BigInt.asUintN(64, exports.headerChecksum(heapStart)),
-    format.HEADER_CHECKSUM_OFFSET,
-  );
-}
-
-interface PathGrams {
-  readonly keys: Uint8Array;
-  readonly rows: Uint8Array;
-}
-
 /** @param ends  end of each path, in bytes from the start of the first */
-function pathGramsOf(module: WebAssembly.Module, paths: Uint8Array, ends: Uint32Array): PathGrams {
+function pathGramsOf(
+  module: WebAssembly.Module,
+  paths: Uint8Array,
+  ends: Uint32Array,
+): { keys: Uint8Array; rows: Uint8Array } {
   const core = instantiateCore(module);
   const { exports, memory, heapStart } = core;
   try {

@@ -1,12 +1,18 @@
-// Opens a data directory for its owner: creates and locks it, and finishes an interrupted restore.
+// Opens a data directory for its owner: creates and locks it. Replaces its content by a restored one, safely against kills and
+// power loss: all files are created in a folder `restoring`, which is renamed to `restored` when it is complete and synced.
+// Only then are files moved out of it; the next process to open the directory finishes that.
 
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { writeOwn } from '../../base/own-file.ts';
 import { lockDataDir, LockedError } from './lock.ts';
 import { claimOwnFolder } from '../../sources/disk/own-folder.ts';
-import { finishPlacing } from './placing.ts';
+import { syncPath } from '../../base/synced.ts';
+import { INDEX_FILE } from '../../store/embedded.ts';
+import { SHARD_FOLDER } from './catalog.ts';
+import { removeFormerCatalog } from './former-catalog.ts';
 
 /** How long to wait for a command that holds the lock. */
 const WAIT_MS = 30_000;
@@ -52,4 +58,61 @@ async function lockSoon(dataDir: string, isBrief: boolean): Promise<() => void> 
     }
     await setTimeout(PAUSE_MS);
   }
+}
+
+const STAGING = 'restoring';
+const COMPLETE = 'restored';
+
+/** Folders of this file in a data directory. */
+export const PLACING_FOLDERS: readonly string[] = [STAGING, COMPLETE];
+
+/** Creates an empty staging folder in the data directory. */
+export async function makeStaging(dataDir: string): Promise<string> {
+  const folder = path.join(dataDir, STAGING);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  return folder;
+}
+
+export async function dropStaging(dataDir: string): Promise<void> {
+  await rm(path.join(dataDir, STAGING), { recursive: true, force: true });
+}
+
+/** Commits the staging folder and moves its files into place. They are synced. */
+export async function commitStaging(dataDir: string): Promise<void> {
+  const staging = path.join(dataDir, STAGING);
+  await syncPath(path.join(staging, SHARD_FOLDER));
+  await syncPath(staging);
+  await rename(staging, path.join(dataDir, COMPLETE));
+  await syncPath(dataDir);
+  await finishPlacing(dataDir);
+}
+
+/** Finishes a committed restore and removes an unfinished one. Only for the owner of the data directory. */
+export async function finishPlacing(dataDir: string): Promise<void> {
+  await dropStaging(dataDir);
+  const from = path.join(dataDir, COMPLETE);
+  if (!existsSync(from)) return;
+  const shards = path.join(dataDir, SHARD_FOLDER);
+  await mkdir(shards, { recursive: true, mode: 0o700 });
+  for (const name of await namesIn(path.join(from, SHARD_FOLDER)))
+    await rename(path.join(from, SHARD_FOLDER, name), path.join(shards, name));
+  await syncPath(shards);
+  const names = await namesIn(from);
+  // Safety: the journal of an old file must not be applied to the new one.
+  for (const name of ['store.db', INDEX_FILE].filter((one) => names.includes(one)))
+    for (const ending of ['-wal', '-shm', '-journal'])
+      await rm(path.join(dataDir, `${name}${ending}`), { force: true, recursive: true });
+  await removeFormerCatalog(dataDir);
+  await syncPath(dataDir);
+  // The index last: a concurrent reader sees the old one until then.
+  for (const name of ['store.db', 'secret', INDEX_FILE])
+    if (names.includes(name)) await rename(path.join(from, name), path.join(dataDir, name));
+  await syncPath(dataDir);
+  await rm(from, { recursive: true, force: true });
+  await syncPath(dataDir);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return existsSync(folder) ? readdir(folder) : [];
 }

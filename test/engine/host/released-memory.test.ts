@@ -15,7 +15,7 @@ import {
 import { privateSizeOfProcess } from '../../../daemon/engine/host/heap.ts';
 import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { canMap, isBrief } from '../../../daemon/engine/host/mapping.ts';
-import { sumPagesOf } from '../../../daemon/engine/host/page-sums.ts';
+import { sumPagesOf } from '../../../daemon/engine/host/page-check.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { verifyShardFile, verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
