@@ -90,9 +90,9 @@ export class Admission {
       this.#forgetIdle(permit.share);
       throw this.#overloaded();
     }
+    if (this.#timeoutMs > 0) permit.deadlineMs = permit.arrivedMs + this.#timeoutMs;
     this.#enqueue(permit);
     this.#serve();
-    if (this.#timeoutMs > 0) permit.expireIn(this.#timeoutMs);
     await permit.admitted();
     return permit;
   }
@@ -171,6 +171,7 @@ export class Admission {
       if (next === undefined) continue;
       this.#remove(permit);
       this.#enqueue(permit);
+      permit.awaitDeadline();
       permit.onStop();
       this.#start(next);
     }
@@ -221,6 +222,7 @@ export class Admission {
     this.#remove(permit);
     permit.state = 'idle';
     permit.share.idleCount++;
+    permit.awaitDeadline();
     if (wasRunning) permit.onStop();
     this.#serve();
   }
@@ -230,11 +232,6 @@ export class Admission {
     this.#remove(permit);
     this.#enqueue(permit);
     this.#serve();
-  }
-
-  expire(permit: Permit): void {
-    permit.isExpired = true;
-    if (permit.state !== 'running') this.release(permit);
   }
 
   /** The search is over. Further calls do nothing. */
@@ -278,7 +275,7 @@ export class Permit implements SearchPermit {
   ticket = 0;
   /** When it entered its state. */
   sinceMs = 0;
-  isExpired = false;
+  deadlineMs = Infinity;
   #deadline: NodeJS.Timeout | undefined;
   #search: PausableSearch | undefined;
   #started: Deferred | undefined;
@@ -291,16 +288,25 @@ export class Permit implements SearchPermit {
     this.#signal = signal;
   }
 
-  expireIn(timeoutMs: number): void {
-    this.#deadline = setTimeout(() => {
-      this.#admission.expire(this);
+  get isExpired(): boolean {
+    return performance.now() >= this.deadlineMs;
+  }
+
+  /** Sets the timer of a search that does not run. Most searches run at once, and need none. */
+  awaitDeadline(): void {
+    if (this.deadlineMs === Infinity) return;
+    this.#deadline ??= setTimeout(() => {
+      // A timer may fire a moment early.
+      this.deadlineMs = 0;
+      if (this.state !== 'running') this.#admission.release(this);
       this.#wake();
-    }, timeoutMs);
+    }, this.deadlineMs - performance.now());
   }
 
   /** Resolves when it first runs, or at the deadline. Errors: why it will never run. */
   async admitted(): Promise<void> {
     if (this.state === 'running') return;
+    this.awaitDeadline();
     const leave = (): void => this.refuse(new ClientGoneError());
     this.#signal.addEventListener('abort', leave, { once: true });
     await this.whenRunning();

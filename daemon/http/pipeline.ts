@@ -133,7 +133,8 @@ export class Pipeline {
     if (isBodyStream(body)) return response;
     const endMs = performance.now();
     // The answer is sent before its line is formatted.
-    process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
+    if (this.options.log.isEnabled('info'))
+      process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { reservation, ends } = exchange;
     if (reservation === undefined && ends.length === 0) {
       exchange.isOver = true;

@@ -125,18 +125,19 @@ export class NodeAdapter implements HttpAdapter {
     const headers = readHeaders(message);
     const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
     const unasked = isLarge(headers) ? this.#awaitRequest(message, body) : undefined;
+    const connection = this.#connections.get(message.socket);
+    const exchange = { message, response, headers, body, gone };
+    const served = { ...exchange, serve: () => this.#serve(exchange) };
     response.on('close', () => {
       clearTimeout(unasked);
-      if (response.writableFinished) {
-        body.abandon();
-        return;
+      if (response.writableFinished) body.abandon();
+      else {
+        gone.abort();
+        body.fail(new ClientGoneError());
       }
-      gone.abort();
-      body.fail(new ClientGoneError());
+      connection?.onClosed(served);
     });
-    const exchange = { message, response, headers, body, gone };
-    const serve = (): Promise<void> => this.#serve(exchange);
-    this.#connections.get(message.socket)?.add({ message, response, body, gone, serve });
+    connection?.add(served);
   }
 
   /** Starts to read an unread body after a while, so that a leaving client is noticed. */

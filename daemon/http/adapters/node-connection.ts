@@ -60,19 +60,17 @@ export class Connection {
     this.#last = exchange;
     this.#open.push(exchange);
     if (this.#open.length > 1) this.#socket.pause();
-    else void this.#serveAll();
+    else void exchange.serve();
   }
 
-  async #serveAll(): Promise<void> {
-    for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
-      await next.serve();
-      // An answer that never gets the socket is not notified that the client left.
-      await closed(next.response);
-      this.#open.shift();
-      if (this.#socket.destroyed) return;
-      if (this.#open.length === 1) this.#socket.resume();
-    }
-    if (this.#fault !== undefined) await this.#refuse(this.#fault);
+  /** If it was the first answer, the next request begins: an answer without the socket would miss that its client left. */
+  onClosed(exchange: NodeExchange): void {
+    if (this.#open[0] !== exchange || this.#socket.destroyed) return;
+    this.#open.shift();
+    if (this.#open.length === 1) this.#socket.resume();
+    const [next] = this.#open;
+    if (next !== undefined) void next.serve();
+    else if (this.#fault !== undefined) void this.#refuse(this.#fault);
     else if (this.#isToEnd) this.#endIdle();
   }
 
