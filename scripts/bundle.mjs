@@ -1,8 +1,9 @@
 // Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
 // plain JavaScript. Why: finding and loading so many files is half of a start, and compiling one file most of the rest
 // (figures: daemon/DECISIONS.md). What V8 made of that file in a start is kept beside it, as trawl.code;
-// main.js loads both (scripts/run-bundle.mjs). Two folders below build/, as daemon/base/program-files.ts has it. Names are not
-// kept (`keepNames`): a call for each closure took 18 us of a search's 350. Threads and tests run build/daemon.
+// main.js loads both (scripts/run-bundle.mjs). Each thread's script is joined into one file, too, below build/bundle/threads.
+// Two folders below build/, as daemon/base/program-files.ts has it. Names are not kept (`keepNames`): a call for each
+// closure took 18 us of a search's 350.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,24 +27,47 @@ const APART = [
   'web-tree-sitter',
 ];
 
+/** Scripts of threads, below build/daemon. */
+const THREADS = [
+  'engine/build/build-worker',
+  'engine/build/merge-worker',
+  'engine/host/search-worker',
+  'engine/symbols/pass-worker',
+  'http/pack-worker',
+  'sources/git/ref-poll-worker',
+];
+
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'build', 'bundle', 'cli');
+const threadFolder = path.join(root, 'build', 'bundle', 'threads');
 
-const { outputFiles } = await build({
+const common = {
   absWorkingDir: root,
-  entryPoints: ['build/daemon/cli/main.js'],
-  write: false,
   bundle: true,
   platform: 'node',
   // Why: V8 takes code that it kept for scripts alone.
   format: 'cjs',
   target: 'node20',
-  // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
-  supported: { 'dynamic-import': false },
   mainFields: ['module', 'main'],
   define: { 'import.meta.url': 'bundleUrl' },
   external: APART,
   logLevel: 'warning',
+};
+const { outputFiles } = await build({
+  ...common,
+  entryPoints: ['build/daemon/cli/main.js'],
+  write: false,
+  // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
+  supported: { 'dynamic-import': false },
+});
+rmSync(threadFolder, { recursive: true, force: true });
+await build({
+  ...common,
+  entryPoints: THREADS.map((name) => `build/daemon/${name}.js`),
+  outdir: threadFolder,
+  entryNames: '[name]',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
 // Why: one character beyond Latin-1 doubles the memory of the text. Outside of comments esbuild leaves none.
 const text = outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');

@@ -7,7 +7,12 @@ import { pathToFileURL } from 'node:url';
 
 const BUILD = new URL('../../', import.meta.url);
 
-/** Script of a thread or child process. @param name  below daemon/, for example `engine/host/search-worker.js` */
+/** The script of a thread, joined into one file by scripts/bundle.mjs. @param name  of its source, for example `search-worker` */
+export function threadFile(name: string): URL {
+  return new URL(`bundle/threads/${name}.cjs`, BUILD);
+}
+
+/** A file that is built below daemon/. @param name  for example `api/instance/openapi.json` */
 export function programFile(name: string): URL {
   return new URL(`daemon/${name}`, BUILD);
 }

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { allBytes, gatherBytes, type LazyBytes } from '../base/lazy-bytes.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { jsonToMessagePack } from './message-pack.ts';
-import { programFile } from '../base/program-files.ts';
+import { threadFile } from '../base/program-files.ts';
 
 const IDLE_MS = 1000;
 /** MB; a body that needs more ends the thread. Measured 2026-11-22: 64 MB of JSON, the most allowed, take 190. */
@@ -42,7 +42,7 @@ export class Packer {
   }
 
   #start(): Lane {
-    const worker = new Worker(programFile('http/pack-worker.js'), {
+    const worker = new Worker(threadFile('pack-worker'), {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
     });
     // Its own list: an idle thread may exit while the next one is already working.

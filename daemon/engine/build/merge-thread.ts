@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData, ToMergeWorker } from './merge-worker.ts';
-import { programFile } from '../../base/program-files.ts';
+import { threadFile } from '../../base/program-files.ts';
 import { ReusableThread } from '../../base/reusable-thread.ts';
 
 export class MergeThread {
@@ -14,9 +14,7 @@ export class MergeThread {
 
   constructor(module: WebAssembly.Module) {
     const workerData: MergeWorkerData = { module };
-    this.#thread = new ReusableThread(
-      () => new Worker(programFile('engine/build/merge-worker.js'), { workerData }),
-    );
+    this.#thread = new ReusableThread(() => new Worker(threadFile('merge-worker'), { workerData }));
   }
 
   /** Errors: MergeOverflow; ShardError with the id of the faulty shard; of the file system; the reason of the signal. */

@@ -17,7 +17,7 @@ import type {
 import { mappingShares, SECOND_MAPPING_MAX } from './mapping-budget.ts';
 import type { SearcherOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
-import { programFile } from '../../base/program-files.ts';
+import { threadFile } from '../../base/program-files.ts';
 
 export interface PoolOptions extends SpaceOptions {
   readonly module: WebAssembly.Module;
@@ -102,7 +102,7 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const worker = new Worker(programFile('engine/host/search-worker.js'), { workerData: data });
+    const worker = new Worker(threadFile('search-worker'), { workerData: data });
     const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {

@@ -16,7 +16,7 @@ import type {
   ToPassWorker,
 } from './pass-worker.ts';
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import { programFile } from '../../base/program-files.ts';
+import { threadFile } from '../../base/program-files.ts';
 import { ReusableThread } from '../../base/reusable-thread.ts';
 
 export interface SymbolPassOptions {
@@ -41,7 +41,7 @@ export class SymbolPasses {
     const workerData: PassWorkerData = { module };
     this.#thread = new ReusableThread(
       () =>
-        new Worker(programFile('engine/symbols/pass-worker.js'), {
+        new Worker(threadFile('pass-worker'), {
           workerData,
           // Default: 48. Measured: 2026-11-26: 18 MB less for 500 repositories, in the same time.
           resourceLimits: { maxYoungGenerationSizeMb: 12 },

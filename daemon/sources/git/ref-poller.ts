@@ -2,7 +2,7 @@
 // thread until it does, and is skipped meanwhile; the others are read in a new thread.
 
 import { Worker } from 'node:worker_threads';
-import { programFile } from '../../base/program-files.ts';
+import { threadFile } from '../../base/program-files.ts';
 
 /** The thread's work; `progress` is shared memory with its progress. */
 export interface RefPoll {
@@ -32,7 +32,7 @@ export class RefPoller {
 
   constructor(options: RefPollerOptions = {}) {
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-    this.#file = options.thread ?? programFile('sources/git/ref-poll-worker.js');
+    this.#file = options.thread ?? threadFile('ref-poll-worker');
   }
 
   /**
