@@ -36,7 +36,7 @@ test('every extension that several languages claim has a default among them', ()
       );
   }
   for (const [extension, rules] of Object.entries(RULES))
-    for (const [language] of rules)
+    for (const language of Object.keys(rules))
       assert.ok(
         language === '' || languageTables().byExtension.get(extension)?.includes(language),
         `${extension} ${language}`,
