@@ -42,7 +42,7 @@ async function measure(kind: Kind, count: number): Promise<void> {
     const before = process.cpuUsage();
     const host = await openHost('bench', settings, { log, env: { TOKEN: 'the-token' }, apps: [] });
     let listed = 0;
-    for await (const { repos, issues } of host.list(undefined, new AbortController().signal)) {
+    for await (const { repos, issues } of host.list(new AbortController().signal)) {
       if (issues.length > 0) throw new Error(JSON.stringify(issues));
       listed += repos.length;
     }

@@ -11,7 +11,7 @@ import { statusFailure } from './failures.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { foundTarget, type Target, type Targets } from './targets.ts';
+import { foundTarget, onePage, type Target, type Targets } from './targets.ts';
 import type { Fetch, HostTransport } from './transport.ts';
 
 type Settings = SettingsOf<'azuredevops'>;
@@ -169,10 +169,11 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
     return {
       name,
       anonymousProbe: this.#probe(url),
-      readPage: async () => {
-        const repos = await read(this.#apiAt(url, signal));
-        return { listed: repos.map((repo) => this.listedAs(repoOfAzure(repo, org, url))) };
-      },
+      pages: () =>
+        onePage(async () => {
+          const repos = await read(this.#apiAt(url, signal));
+          return repos.map((repo) => this.listedAs(repoOfAzure(repo, org, url)));
+        }),
     };
   }
 

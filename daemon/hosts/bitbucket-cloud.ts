@@ -9,7 +9,7 @@ import { answerFailure, issueOf } from './failures.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { foundTarget, oneRepo, type Target, type Targets } from './targets.ts';
+import { foundTarget, type Listed, oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -128,18 +128,16 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
   }
 
   #paged(name: string, workspace: string, query: { q?: string }, api: PlainApi): Target {
-    const first = pathOf`/repositories/${workspace}`;
-    return {
-      name,
-      readPage: async (cursor) => {
-        const { values, next } =
-          cursor === undefined
-            ? await api.get(repositoryPage, first, { ...IN_ORDER, ...query })
-            : await api.get(repositoryPage, String(cursor));
-        const repos = values.map((repository) => repoOf(repository, this.settings.url));
-        return { listed: repos.map((repo) => this.listedAs(repo)), next };
-      },
-    };
+    return { name, pages: () => this.#pages(pathOf`/repositories/${workspace}`, query, api) };
+  }
+
+  async *#pages(address: string, query: { q?: string }, api: PlainApi): AsyncGenerator<Listed[]> {
+    let page = await api.get(repositoryPage, address, { ...IN_ORDER, ...query });
+    for (;;) {
+      yield page.values.map((one) => this.listedAs(repoOf(one, this.settings.url)));
+      if (page.next === undefined) return;
+      page = await api.get(repositoryPage, page.next);
+    }
   }
 
   async #repository(path: string, api: PlainApi): Promise<HostRepo> {

@@ -4,11 +4,11 @@
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { withoutSlash } from './answers.ts';
-import { answerFailure } from './failures.ts';
+import { answerFailure, type Question } from './failures.ts';
 import type { Host, HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
-import { oneRepo, type Target, type Targets } from './targets.ts';
+import { type Listed, oneRepo, type Target, type Targets } from './targets.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -82,22 +82,25 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
   }
 
   #paged(name: string, address: string, query: { archived?: string }, api: PlainApi): Target {
-    return {
-      name,
-      readPage: async (cursor) => {
-        const start = Number(cursor ?? 0);
-        const paging = { ...query, limit: PAGE_SIZE, start };
-        const page = await api.get(repositoryPage, address, paging);
-        const listed = page.values.map((repository) =>
-          this.listedAs(repoOf(repository, this.settings.url)),
-        );
-        if (page.isLastPage) return { listed };
-        const next = page.nextPageStart ?? start;
-        if (next > start) return { listed, next };
-        const question = { host: this.nameHost, what: name };
+    const question = { host: this.nameHost, what: name };
+    return { name, pages: () => this.#pages(address, query, api, question) };
+  }
+
+  async *#pages(
+    address: string,
+    query: { archived?: string },
+    api: PlainApi,
+    question: Question,
+  ): AsyncGenerator<Listed[]> {
+    for (let start = 0; ;) {
+      const page = await api.get(repositoryPage, address, { ...query, limit: PAGE_SIZE, start });
+      yield page.values.map((one) => this.listedAs(repoOf(one, this.settings.url)));
+      if (page.isLastPage) return;
+      const next = page.nextPageStart ?? start;
+      if (next <= start)
         throw answerFailure('a page that does not follow the one before', question);
-      },
-    };
+      start = next;
+    }
   }
 
   async #repository(path: string, api: PlainApi): Promise<HostRepo> {

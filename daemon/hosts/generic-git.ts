@@ -66,9 +66,9 @@ export class GenericGit implements Host {
       });
   }
 
-  async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  async *list(signal: AbortSignal): AsyncIterable<ListingPage> {
     signal.throwIfAborted();
-    yield { repos: [this.#repo], issues: [], next: undefined };
+    yield { repos: [this.#repo], issues: [] };
   }
 
   async gitCredential(): Promise<GitCredential | undefined> {

@@ -9,7 +9,7 @@ import { withoutSlash } from './answers.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import type { PlainApi } from './plain-api.ts';
-import type { Listed, Target, Targets } from './targets.ts';
+import type { Listed, Targets } from './targets.ts';
 
 type Settings = SettingsOf<'gerrit'>;
 
@@ -54,7 +54,8 @@ export class Gerrit extends HttpHost<Settings> implements Host {
   }
 
   targets(signal: AbortSignal): Targets {
-    return { targets: [this.#projects(this.#api(signal))] };
+    const api = this.#api(signal);
+    return { targets: [{ name: 'projects', pages: () => this.#pages(api) }] };
   }
 
   async probe(signal: AbortSignal): Promise<string> {
@@ -67,19 +68,15 @@ export class Gerrit extends HttpHost<Settings> implements Host {
     return account.username ?? account.name ?? 'somebody';
   }
 
-  #projects(api: PlainApi): Target {
-    return {
-      name: 'projects',
-      readPage: async (cursor) => {
-        const skipped = Number(cursor ?? 0);
-        // `all` includes hidden ones, if visible to the caller. Projects of type CODE contain more than rights.
-        const query = { type: 'CODE', all: '', n: 500, S: skipped };
-        const projects = Object.entries(await api.get(projectPage, '/projects/', query));
-        const listed = projects.map(([name, project]) => this.#listed(name, project));
-        const hasMore = projects.some(([, project]) => project[MORE] === true);
-        return { listed, next: hasMore ? skipped + projects.length : undefined };
-      },
-    };
+  async *#pages(api: PlainApi): AsyncGenerator<readonly Listed[]> {
+    let projects;
+    for (let skipped = 0; ; skipped += projects.length) {
+      // `all` includes hidden ones, if visible to the caller. Projects of type CODE contain more than rights.
+      const query = { type: 'CODE', all: '', n: 500, S: skipped };
+      projects = Object.entries(await api.get(projectPage, '/projects/', query));
+      yield projects.map(([name, project]) => this.#listed(name, project));
+      if (!projects.some(([, project]) => project[MORE] === true)) return;
+    }
   }
 
   #listed(name: string, { state = 'ACTIVE', web_links: links = [] }: Project): Listed {

@@ -6,7 +6,7 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 import { hostText, idAndAddresses, imageOf, isoTime, ownerName, withoutSlash } from './answers.ts';
 import type { Host, HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
-import { readNumbered, type NumberedPage } from './numbered-pages.ts';
+import { numberedPages, type NumberedPage } from './numbered-pages.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { oneRepo, type Target, type Targets } from './targets.ts';
 
@@ -95,7 +95,7 @@ export class Gitea extends HttpHost<Settings> implements Host {
       return { listed, total, last: lastPage(page, listed.length, total) };
     };
     const question = { host: this.nameHost, what: name };
-    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
+    return { name, pages: () => numberedPages(question, read) };
   }
 
   async #repository(path: string, api: PlainApi): Promise<HostRepo> {
@@ -111,7 +111,6 @@ export class Gitea extends HttpHost<Settings> implements Host {
 
 /**
  * Number of the last page, computed from the first: servers may send fewer items than requested.
- *
  * @param total  the server's count; undefined: none, so an empty page ends the listing
  */
 function lastPage(page: number, length: number, total: number | undefined): number | undefined {

@@ -17,7 +17,7 @@ import {
   type ListingIssue,
 } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
-import { readNumbered, type NumberedPage } from './numbered-pages.ts';
+import { numberedPages, type NumberedPage } from './numbered-pages.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { oneRepo, type Target, type Targets } from './targets.ts';
 
@@ -94,7 +94,7 @@ export class Github extends HttpHost<Settings> implements Host {
     if (!isGithubCloud(url)) this.anonymous = this.anonymousProbe(() => `${this.apiUrl}/meta`);
   }
 
-  async targets(signal: AbortSignal, from: unknown): Promise<Targets> {
+  async targets(signal: AbortSignal): Promise<Targets> {
     const { orgs, users, repos } = this.settings;
     let pending: Promise<string | undefined> | undefined;
     const isCaller = async (user: string): Promise<boolean> => {
@@ -108,7 +108,7 @@ export class Github extends HttpHost<Settings> implements Host {
         oneRepo(`repos: ${path}`, async () => this.listedAs(await this.#repository(path, signal))),
       ),
     ];
-    return { targets, issues: from === undefined ? await this.#notInstalled(signal) : [] };
+    return { targets, issues: await this.#notInstalled(signal) };
   }
 
   async repository(path: string, signal: AbortSignal): Promise<HostRepo> {
@@ -191,7 +191,7 @@ export class Github extends HttpHost<Settings> implements Host {
       return { listed: repos.map((repo) => this.listedAs(repo)), last: lastPageOf(headers, page) };
     };
     const question = { host: this.transport.host, what: name };
-    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
+    return { name, pages: () => numberedPages(question, read) };
   }
 
   #api(token: SecretText | undefined, signal: AbortSignal): PlainApi {

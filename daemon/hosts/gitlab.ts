@@ -9,7 +9,7 @@ import { hostText, idAndAddresses, imageOf, isoTime, withoutSlash } from './answ
 import { answerFailure } from './failures.ts';
 import { HostError, type Host, type HostMember, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
-import { readNumbered } from './numbered-pages.ts';
+import { numberedPages } from './numbered-pages.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { oneRepo, type Listed, type Target, type Targets } from './targets.ts';
 
@@ -120,17 +120,18 @@ export class GitLab extends HttpHost<Settings> implements Host {
 
   /** Pages by last id, not by number: removals cause no gaps, and GitLab counts only to 50,000. */
   #byId(name: string, address: string, api: PlainApi): Target {
-    return {
-      name,
-      readPage: async (cursor) => {
-        const after = Number(cursor ?? 0);
-        const query = { ...this.#inOrder(), id_after: after };
-        const { data, next } = await this.#page(projectPage, address, 1, api, query);
-        const last = data.at(-1)?.id;
-        if (last !== undefined && last <= after) throw this.#disorder(address);
-        return { listed: this.#listedOf(data), next: next === undefined ? undefined : last };
-      },
-    };
+    return { name, pages: () => this.#pagesById(address, api) };
+  }
+
+  async *#pagesById(address: string, api: PlainApi): AsyncGenerator<Listed[]> {
+    let page;
+    for (let after = 0; ; after = page.data.at(-1)?.id ?? after) {
+      const query = { ...this.#inOrder(), id_after: after };
+      page = await this.#page(projectPage, address, 1, api, query);
+      if ((page.data.at(-1)?.id ?? Infinity) <= after) throw this.#disorder(address);
+      yield this.#listedOf(page.data);
+      if (page.next === undefined) return;
+    }
   }
 
   #ofGroup(group: string, api: PlainApi): Target {
@@ -143,7 +144,7 @@ export class GitLab extends HttpHost<Settings> implements Host {
       return { listed: this.#listedOf(data), last: next === undefined ? page : last };
     };
     const question = { host: this.nameHost, what: name };
-    return { name, readPage: (cursor) => readNumbered(cursor, question, read) };
+    return { name, pages: () => numberedPages(question, read) };
   }
 
   /** Errors: HostError; the reason of the signal. */

@@ -55,8 +55,6 @@ export interface ListingPage {
   readonly issues: readonly ListingIssue[];
   /** Absent: the page is of the connection as a whole. */
   readonly target?: PageTarget;
-  /** Where a listing resumes after this page, as JSON; undefined: it was the last one. */
-  readonly next: unknown;
 }
 
 /** git's credential; over ssh the machine's own key is used. */
@@ -80,13 +78,10 @@ export interface Host {
   readonly nameHost: string;
   /**
    * The repositories that the connection selects and does not exclude, page by page, each once as far as the host allows. A
-   * failure of one target is an issue of a page, and the listing continues.
-   *
-   * @param from  `next` of the last processed page; undefined: from the start
-   *
-   * Errors: HostError if nothing can be listed; the reason of the signal.
+   * failure of one target is an issue of a page, and the listing continues. Errors: HostError if nothing can be listed; the
+   * reason of the signal.
    */
-  list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage>;
+  list(signal: AbortSignal): AsyncIterable<ListingPage>;
   /** The current credential for fetching a repository; undefined: none. Errors: HostError. */
   gitCredential(
     repo: Pick<HostRepo, 'path' | 'cloneUrl'>,
@@ -94,7 +89,6 @@ export interface Host {
   ): Promise<GitCredential | undefined>;
   /**
    * The repository at a path now, whatever the connection excludes. Absent: only addresses identify its repositories.
-   *
    * Errors: HostError, `NOT_FOUND` if the credential sees nothing there; the reason of the signal.
    */
   readonly repository?: (path: string, signal: AbortSignal) => Promise<HostRepo>;

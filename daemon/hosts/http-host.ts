@@ -61,12 +61,12 @@ export abstract class HttpHost<Settings extends HttpSettings> {
     this.#gitUser = gitUser;
   }
 
-  /** What the connection names. @param from  as of `list` */
-  protected abstract targets(signal: AbortSignal, from: unknown): Targets | Promise<Targets>;
+  /** What the connection names. */
+  protected abstract targets(signal: AbortSignal): Targets | Promise<Targets>;
 
-  async *list(from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  async *list(signal: AbortSignal): AsyncIterable<ListingPage> {
     const anonymousProbe = this.anonymous?.restart();
-    yield* listTargets({ anonymousProbe, ...(await this.targets(signal, from)) }, from, signal);
+    yield* listTargets({ anonymousProbe, ...(await this.targets(signal)) }, signal);
   }
 
   async gitCredential(

@@ -12,20 +12,11 @@ import {
 } from './host.ts';
 import type { AnonymousProbe } from './anonymous-probe.ts';
 
-/** Position within a target: an address, the number of a page, an id. */
-export type Cursor = string | number;
-
 /** An item of a listing. */
 export interface Listed {
   readonly hostId: string;
   /** Undefined: excluded by the connection. */
   readonly repo: HostRepo | undefined;
-}
-
-export interface TargetPage {
-  readonly listed: readonly Listed[];
-  /** Undefined: it was the last page. */
-  readonly next?: Cursor | undefined;
 }
 
 /** Something that a connection names. */
@@ -36,13 +27,17 @@ export interface Target {
   readonly isRepo?: boolean;
   /** Overrides that of the listing. */
   readonly anonymousProbe?: AnonymousProbe;
-  /** Errors: HostError; the reason of the signal. */
-  readonly readPage: (cursor: Cursor | undefined) => Promise<TargetPage>;
+  /** Its pages, in order. Errors: HostError; the reason of the signal. */
+  readonly pages: () => AsyncIterable<readonly Listed[]>;
 }
 
-/** The target of a single configured repository. @param read  reads it; errors: as of `readPage` */
+/** The target of a single configured repository. @param read  reads it; errors: as of `pages` */
 export function oneRepo(name: string, read: () => Promise<Listed>): Target {
-  return { name, isRepo: true, readPage: async () => ({ listed: [await read()] }) };
+  return { name, isRepo: true, pages: () => onePage(async () => [await read()]) };
+}
+
+export async function* onePage(read: () => Promise<readonly Listed[]>) {
+  yield await read();
 }
 
 export interface Targets {
@@ -91,31 +86,16 @@ const FATAL_CODES: ReadonlySet<string> = new Set([
   'CERTIFICATE_REFUSED',
 ]);
 
-/**
- * The pages of the targets in order. `next` of a page names its target, so that a listing resumes at the right place even
- * after other targets were added or removed; if the target itself is gone it restarts.
- *
- * Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal.
- */
+/** The pages of the targets in order. Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal. */
 export async function* listTargets(
   { targets, issues = [], foundCount, anonymousProbe }: Targets,
-  from: unknown,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
   const listing = new Listing(anonymousProbe, targets.length);
-  let position = positionOf(from, targets);
   const found = foundCount === undefined ? {} : { target: nothing(FOUND, foundCount) };
-  if (issues.length > 0 || position === undefined || foundCount !== undefined)
-    yield { repos: [], issues, ...found, next: nextOf(position, targets) };
-  while (position !== undefined) {
-    const target = targets[position.index]!;
-    const { repos, of, next, error } = await listing.read(target, position.cursor, signal);
-    position =
-      next === undefined ? startOf(position.index + 1, targets) : { ...position, cursor: next };
-    const failures = error === undefined ? [] : [issueOf(error, target)];
-    const untold = (target.anonymousProbe ?? anonymousProbe)?.takeIssue(target.name) ?? [];
-    yield { repos, issues: failures.concat(untold), target: of, next: nextOf(position, targets) };
-  }
+  if (issues.length > 0 || targets.length === 0 || foundCount !== undefined)
+    yield { repos: [], issues, ...found };
+  for (const target of targets) yield* listing.pagesOf(target, signal);
 }
 
 /** A page without repositories. */
@@ -127,46 +107,11 @@ function isPath(text: string): boolean {
   return text.length <= PATH_SIZE_MAX && PATH.test(text);
 }
 
-interface Position {
-  readonly index: number;
-  readonly cursor: Cursor | undefined;
-}
-
-function startOf(index: number, targets: readonly Target[]): Position | undefined {
-  return index < targets.length ? { index, cursor: undefined } : undefined;
-}
-
-function nextOf(position: Position | undefined, targets: readonly Target[]): unknown {
-  if (position === undefined) return undefined;
-  return { target: targets[position.index]!.name, cursor: position.cursor };
-}
-
-function positionOf(from: unknown, targets: readonly Target[]): Position | undefined {
-  if (typeof from !== 'object' || from === null || !('target' in from)) return startOf(0, targets);
-  const index = targets.findIndex(({ name }) => name === from.target);
-  if (index < 0) return startOf(0, targets);
-  const cursor = 'cursor' in from ? from.cursor : undefined;
-  const isValid = typeof cursor === 'string' || typeof cursor === 'number';
-  return { index, cursor: isValid ? cursor : undefined };
-}
-
-interface ReadPage {
-  readonly repos: readonly HostRepo[];
-  readonly of: PageTarget;
-  readonly next?: Cursor | undefined;
-  readonly error?: HostError;
-}
-
 /** State of one listing. */
 class Listing {
   readonly #anonymousProbe: AnonymousProbe | undefined;
   /** Host ids, with the last target that listed each, as two may contain the same. */
   readonly #listed = new Map<string, Target>();
-  #ofTarget: { target: Target | undefined; repoCount: number; emptyPages: number } = {
-    target: undefined,
-    repoCount: 0,
-    emptyPages: 0,
-  };
   readonly #targetCount: number;
   #unanswered = 0;
 
@@ -176,25 +121,30 @@ class Listing {
   }
 
   /** Errors: those that end the listing. */
-  async read(target: Target, cursor: Cursor | undefined, signal: AbortSignal): Promise<ReadPage> {
+  async *pagesOf(target: Target, signal: AbortSignal): AsyncGenerator<ListingPage> {
     signal.throwIfAborted();
+    const probe = target.anonymousProbe ?? this.#anonymousProbe;
+    const untold = (): readonly ListingIssue[] => [probe?.takeIssue(target.name) ?? []].flat();
+    let [repoCount, emptyCount] = [0, 0];
     try {
-      const page = await target.readPage(cursor);
-      const probe = target.anonymousProbe ?? this.#anonymousProbe;
-      const listed = (await probe?.at(page.listed, signal)) ?? page.listed;
-      const { next } = page;
-      const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
-      if (strange !== undefined)
-        throw this.#wrong(`${JSON.stringify(strange.path)} is not a path`, target);
-      this.#unanswered = 0;
-      const taken = this.#take(target, listed);
-      return next === undefined ? taken : this.#goOn(target, taken, next);
+      for await (const read of target.pages()) {
+        signal.throwIfAborted();
+        if (emptyCount >= EMPTY_PAGES_MAX)
+          throw wrong(`${emptyCount} empty pages in a row`, target);
+        if (repoCount >= REPOS_MAX) throw wrong(`more than ${REPOS_MAX} repositories`, target);
+        const page = this.#take(target, (await probe?.at(read, signal)) ?? read);
+        this.#unanswered = 0;
+        repoCount += page.newCount;
+        emptyCount = page.newCount === 0 ? emptyCount + 1 : 0;
+        yield { repos: page.repos, issues: untold(), target: page.target };
+      }
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
       this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
       if (this.#unanswered >= this.#unansweredMax(error)) throw error;
-      return { repos: [], of: nothing(target.name), error };
+      const issues = [issueOf(error, target), ...untold()];
+      yield { repos: [], issues, target: nothing(target.name) };
     }
   }
 
@@ -205,8 +155,9 @@ class Listing {
       : UNANSWERED_MAX;
   }
 
-  #take(target: Target, listed: readonly Listed[]): Pick<ReadPage, 'repos' | 'of'> {
-    if (this.#ofTarget.target !== target) this.#ofTarget = { target, repoCount: 0, emptyPages: 0 };
+  #take(target: Target, listed: readonly Listed[]) {
+    const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
+    if (strange !== undefined) throw wrong(`${JSON.stringify(strange.path)} is not a path`, target);
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;
     for (const { hostId, repo } of listed) {
@@ -218,23 +169,11 @@ class Listing {
     }
     // Whoever sends a page again leaves out another one.
     if (newCount === 0 && listed.length > 0)
-      throw this.#wrong('a page repeats the repositories of pages before it', target);
-    this.#ofTarget.repoCount += newCount;
-    this.#ofTarget.emptyPages = newCount === 0 ? this.#ofTarget.emptyPages + 1 : 0;
-    return { repos, of: { name: target.name, listedCount: listed.length, again } };
+      throw wrong('a page repeats the repositories of pages before it', target);
+    return { repos, newCount, target: { name: target.name, listedCount: listed.length, again } };
   }
+}
 
-  #goOn(target: Target, taken: Pick<ReadPage, 'repos' | 'of'>, next: Cursor): ReadPage {
-    const { repoCount, emptyPages } = this.#ofTarget;
-    if (repoCount < REPOS_MAX && emptyPages < EMPTY_PAGES_MAX) return { ...taken, next };
-    const reason =
-      emptyPages >= EMPTY_PAGES_MAX
-        ? `${emptyPages} empty pages in a row`
-        : `more than ${REPOS_MAX} repositories`;
-    return { ...taken, error: this.#wrong(reason, target) };
-  }
-
-  #wrong(reason: string, { name }: Target): HostError {
-    return answerFailure(reason, { host: 'the host', what: name });
-  }
+function wrong(reason: string, { name }: Target): HostError {
+  return answerFailure(reason, { host: 'the host', what: name });
 }

@@ -1,4 +1,4 @@
-// Connections to code hosts, their listing progress and listed repos. Daemons on one store have separate configurations, so
+// Connections to code hosts and listed repos. Daemons on one store have separate configurations, so
 // a connection belongs to one of them, its instance; the visibility of a repo follows from all. Connections are changed
 // together with repos (repos.ts); updates of a listing only are here.
 
@@ -38,21 +38,6 @@ export type Connections = ReturnType<typeof connectionsIn>;
 
 export function connectionsIn(database: Database) {
   return {
-    /** Progress of the running listing as JSON; undefined: none is running. */
-    listingOf: (connectionId: number): Promise<unknown> =>
-      database.read(async (db) => {
-        const query = db.selectFrom('connections').select('listing').where('id', '=', connectionId);
-        const text = (await query.executeTakeFirst())?.listing ?? null;
-        const state: unknown = text === null ? undefined : JSON.parse(text);
-        return state;
-      }),
-    /** @param state  undefined: the listing has ended. A removed connection is ignored. */
-    noteListing: (connectionId: number, state: unknown): Promise<void> =>
-      database.write(async ({ db }) => {
-        const listing = state === undefined ? null : storable(JSON.stringify(state));
-        const update = db.updateTable('connections').set({ listing });
-        await update.where('id', '=', connectionId).execute();
-      }),
     /** Records that unchanged repos were in a listing. */
     noteListed: (
       connectionId: number,

@@ -153,7 +153,7 @@ export interface ConnectionTable {
   readonly syncedAt: number | null;
   /** End of its last complete listing. */
   readonly wholeAt: number | null;
-  /** JSON: progress of the running listing; null: none. */
+  /** Unused. */
   readonly listing: string | null;
 }
 

@@ -1,9 +1,9 @@
-// Requirements for listings of every kind of host: page by page, resumable, complete despite failing parts, and
+// Requirements for listings of every kind of host: page by page, complete despite failing parts, and
 // without leaking credentials. Each kind brings a stand-in with the answer shapes of its real API.
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { HostError, type HostRepo } from '../../daemon/hosts/host.ts';
+import { HostError } from '../../daemon/hosts/host.ts';
 import { listAll, openedHost, SIGNAL, type Listed, type OpenedHost } from './opened.ts';
 import { startServer, type Requested, type RunningServer, type StandInReply } from './servers.ts';
 
@@ -102,31 +102,6 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
     assert.deepEqual(await host.repository(listed.path, SIGNAL), listed);
     assert.equal(server.requested.length - before, 1);
     await assert.rejects(host.repository(`${listed.path}-none`, SIGNAL), { code: 'NOT_FOUND' });
-  });
-
-  test(`${kind}: a listing resumes after any page, in another process`, async (t) => {
-    const { host, server } = await start(t);
-    const idsOf = (repos: readonly HostRepo[]) =>
-      [...new Set(repos.map(({ hostId }) => hostId))].sort();
-    const all = idsOf((await listAll(host)).repos);
-    const before: HostRepo[] = [];
-    for await (const page of host.list(undefined, SIGNAL)) {
-      before.push(...page.repos);
-      if (page.next === undefined) break;
-      const { host: later } = await openForTest(t, { ...standIn.settings, url: server.url });
-      const rest = await listAll(later, JSON.parse(JSON.stringify(page.next)));
-      const isShorter = rest.repos.length < totalCount || standIn.isFirstPageReadTwice === true;
-      assert.ok(isShorter, 'what was listed is not listed again');
-      assert.deepEqual(idsOf([...before, ...rest.repos]), all);
-    }
-    assert.deepEqual(idsOf(before), all);
-  });
-
-  test(`${kind}: an invalid resume position restarts the listing`, async (t) => {
-    const { host } = await start(t);
-    const target = standIn.fullTarget;
-    for (const from of [7, 'x', {}, { target: 'gone' }, { target, cursor: {} }])
-      assert.equal((await listAll(host, from)).repos.length, totalCount);
   });
 
   const { callers, missing, answerOne } = standIn;
@@ -258,7 +233,7 @@ function testTransport({ standIn, start, isFirst }: Suite): void {
       return undefined;
     });
     await assert.rejects(async () => {
-      for await (const _ of host.list(undefined, ending.signal));
+      for await (const _ of host.list(ending.signal));
     }, reason);
   });
 }

@@ -37,11 +37,10 @@ export interface Listed {
 /** @param onPage  called with each page before the next one is requested */
 export async function listAll(
   host: Host,
-  from?: unknown,
   onPage: (page: ListingPage) => void = () => {},
 ): Promise<Listed> {
   const pages: ListingPage[] = [];
-  for await (const page of host.list(from, SIGNAL)) {
+  for await (const page of host.list(SIGNAL)) {
     pages.push(page);
     onPage(page);
   }

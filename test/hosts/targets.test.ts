@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HostError, type HostRepo, type ListingPage } from '../../daemon/hosts/host.ts';
-import { listTargets, type Cursor, type Target } from '../../daemon/hosts/targets.ts';
+import { listTargets, onePage, type Target } from '../../daemon/hosts/targets.ts';
 import { collect, SIGNAL } from './opened.ts';
 
 function repoOf(hostId: string): HostRepo {
@@ -18,24 +18,25 @@ function repoOf(hostId: string): HostRepo {
   };
 }
 
-/** A target with pages of these ids; their cursors are their numbers. */
+/** A target with pages of these ids. */
 function targetOf(name: string, pages: readonly (readonly string[])[]): Target {
   return {
     name,
-    readPage: async (cursor: Cursor = 0) => {
-      const number = Number(cursor);
-      const listed = (pages[number] ?? []).map((hostId) => ({ hostId, repo: repoOf(hostId) }));
-      return { listed, next: number + 1 < pages.length ? number + 1 : undefined };
+    async *pages() {
+      for (const page of pages) yield page.map((hostId) => ({ hostId, repo: repoOf(hostId) }));
     },
   };
 }
 
 function failing(name: string, code: string): Target {
-  return { name, readPage: () => Promise.reject(new HostError(code, `${name}: ${code}`)) };
+  return {
+    name,
+    pages: () => onePage(() => Promise.reject(new HostError(code, `${name}: ${code}`))),
+  };
 }
 
-const list = (targets: readonly Target[], from?: unknown): Promise<ListingPage[]> =>
-  collect(listTargets({ targets, issues: [] }, from, SIGNAL));
+const list = (targets: readonly Target[]): Promise<ListingPage[]> =>
+  collect(listTargets({ targets, issues: [] }, SIGNAL));
 const idsOf = (pages: readonly ListingPage[]): string[] =>
   pages.flatMap(({ repos }) => repos.map(({ hostId }) => hostId));
 const codesOf = (pages: readonly ListingPage[]): string[] =>
@@ -44,7 +45,7 @@ const codesOf = (pages: readonly ListingPage[]): string[] =>
 test('repositories in two targets are listed once, excluded ones never', async () => {
   const half: Target = {
     name: 'c',
-    readPage: async () => ({ listed: [{ hostId: '9', repo: undefined }] }),
+    pages: () => onePage(async () => [{ hostId: '9', repo: undefined }]),
   };
   const pages = await list([
     targetOf('a', [['1', '2'], ['3']]),
@@ -52,7 +53,6 @@ test('repositories in two targets are listed once, excluded ones never', async (
     targetOf('b', [['2', '4', '9']]),
   ]);
   assert.deepEqual(idsOf(pages), ['1', '2', '3', '4']);
-  assert.equal(pages.at(-1)?.next, undefined);
 });
 
 test('a page names its target, and repositories already listed by another target', async () => {
@@ -72,34 +72,21 @@ test('a page names its target, and repositories already listed by another target
 });
 
 test('a missing organization is a page of its own', async () => {
-  const pages = await collect(
-    listTargets({ targets: [], issues: [], foundCount: 0 }, undefined, SIGNAL),
-  );
+  const pages = await collect(listTargets({ targets: [], issues: [], foundCount: 0 }, SIGNAL));
   const target = { name: 'all', listedCount: 0, again: [] };
-  assert.deepEqual(pages, [{ repos: [], issues: [], target, next: undefined }]);
+  assert.deepEqual(pages, [{ repos: [], issues: [], target }]);
 });
 
 test('a connection without targets has one empty page', async () => {
-  assert.deepEqual(await list([]), [{ repos: [], issues: [], next: undefined }]);
+  assert.deepEqual(await list([]), [{ repos: [], issues: [] }]);
 });
 
 test('invalid targets are reported first, once', async () => {
   const issue = { code: 'X', target: 'all', effect: 'DISCOVERY_INCOMPLETE', message: 'm' } as const;
   const targets = { targets: [targetOf('a', [['1']])], issues: [issue] };
-  const pages = await collect(listTargets(targets, undefined, SIGNAL));
+  const pages = await collect(listTargets(targets, SIGNAL));
   assert.deepEqual(codesOf(pages), ['X all']);
   assert.deepEqual(idsOf(pages), ['1']);
-});
-
-test('a listing resumes at its target where others were added and removed before it', async () => {
-  const a = targetOf('a', [['1'], ['2'], ['3']]);
-  const from = (await list([targetOf('x', [[]]), a]))[1]?.next;
-  assert.deepEqual(from, { target: 'a', cursor: 1 });
-  assert.deepEqual(idsOf(await list([targetOf('y', [['8']]), targetOf('z', [[]]), a], from)), [
-    '2',
-    '3',
-  ]);
-  assert.deepEqual(idsOf(await list([targetOf('y', [['8']])], from)), ['8'], 'its target is gone');
 });
 
 test('a host that does not answer for three targets in a row is not asked for the rest', async () => {
@@ -150,7 +137,7 @@ test('some empty pages in a row are skipped; a repeated page ends its target', a
 test('a path that leads out of its folder is invalid', async () => {
   const at = (name: string, repoPath: string): Target => ({
     name,
-    readPage: async () => ({ listed: [{ hostId: '1', repo: { ...repoOf('1'), path: repoPath } }] }),
+    pages: () => onePage(async () => [{ hostId: '1', repo: { ...repoOf('1'), path: repoPath } }]),
   });
   const outside = [
     '',
@@ -173,6 +160,9 @@ test('a path that leads out of its folder is invalid', async () => {
 });
 
 test('an error not caused by the host is thrown', async () => {
-  const broken: Target = { name: 'a', readPage: () => Promise.reject(new TypeError('ours')) };
+  const broken: Target = {
+    name: 'a',
+    pages: () => onePage(() => Promise.reject(new TypeError('ours'))),
+  };
   await assert.rejects(list([broken]), TypeError);
 });

@@ -80,7 +80,6 @@ async function fill(store: Store): Promise<void> {
     })),
     result: nextRepoId,
   }));
-  await store.connections.noteListing(1, { next: ['ü', 3] });
   const readers = new ReaderSet();
   for (let i = 0; i < 600; i++) readers.add(`a${i}`, i % 3 === 0 ? [] : [`A${i}@Example.com`]);
   await store.hostReaders.replace({ repoId, connection: 'gh' }, readers, 5);

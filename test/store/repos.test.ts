@@ -133,10 +133,7 @@ onBothEngines('repos', ({ within, withStore }) => {
       assert.deepEqual([repos.map(({ repoId }) => repoId), links], [[1], [linkOf(1, 9)]]);
       assert.deepEqual(await store.grants.repoIdsOf(id), [1]);
       assert.equal(await addOne(store), 3);
-      await store.connections.noteListing(7, { next: [1] });
-      assert.deepEqual(await store.connections.listingOf(7), { next: [1] });
       await change({ connections: [{ ...connection, wholeAt: 6 }] });
-      assert.deepEqual(await store.connections.listingOf(7), { next: [1] });
       await change({ removedConnections: [7] });
       const last = await store.repos.read();
       assert.deepEqual([last.connections, last.links], [[], []]);

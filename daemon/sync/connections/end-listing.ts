@@ -29,26 +29,26 @@ export interface Emptied {
   readonly count: number;
 }
 
-export type ListingEnd =
-  | {
-      readonly kind: 'done';
-      readonly missing: readonly StoredRepo[];
-      readonly emptied: readonly Emptied[];
-    }
-  | { readonly kind: 'again' };
+export interface ListingEnd {
+  readonly missing: readonly StoredRepo[];
+  readonly emptied: readonly Emptied[];
+}
 
-export function endListing(stored: StoredRepos, ended: EndedListing): RepoDecision<ListingEnd> {
+/** The result is undefined if the connection must be listed again. */
+export function endListing(
+  stored: StoredRepos,
+  ended: EndedListing,
+): RepoDecision<ListingEnd | undefined> {
   const links = new LinkIndex(stored);
   const connection = links.connections.get(ended.connectionId);
-  if (connection === undefined)
-    return { changed: [], result: { kind: 'done', missing: [], emptied: [] } };
+  if (connection === undefined) return { changed: [], result: { missing: [], emptied: [] } };
   const { now, before } = ended;
   const states = before === undefined ? ended.targets : inBoth(ended.targets, before.targets);
   const present = links
     .linksOfConnection(connection.connectionId)
     .filter(({ missingSince }) => missingSince === null);
   const { gone, emptied } = judged(present, ended.listing, states);
-  if (gone.length > 0 && before === undefined) return { changed: [], result: { kind: 'again' } };
+  if (gone.length > 0 && before === undefined) return { changed: [], result: undefined };
   const missing = gone.filter(({ listing }) => listing < (before ?? ended).listing);
   for (const link of missing) links.put({ ...link, missingSince: now });
   const repos = missing.flatMap(({ repoId }) => withoutHost(links, repoId));
@@ -59,7 +59,7 @@ export function endListing(stored: StoredRepos, ended: EndedListing): RepoDecisi
     connections: [{ ...connection, syncedAt: now, wholeAt: isSettled ? now : connection.wholeAt }],
     removedConnections: links.spentConnections,
     links: missing.map((link): StoredLink => ({ ...link, missingSince: now })),
-    result: { kind: 'done', missing: repos, emptied },
+    result: { missing: repos, emptied },
   };
 }
 

@@ -1,30 +1,22 @@
 // One listing of a connection. Each page takes effect before the next one is requested, above all its permissions.
-// Progress is stored; a restart resumes.
+// An interrupted listing starts again.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { DAY_MS } from '../../base/durations.ts';
 import type { Connections } from '../../store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
-import type { LatestVisibility } from './confirm-fetch.ts';
+import { isStricter, type LatestVisibility } from './confirm-fetch.ts';
 import { notePage, SOLE_TARGET, type TargetStates } from './target-states.ts';
 import { admitListed, type Admitted, type Listed } from './which-listed.ts';
-import { isStricter } from './confirm-fetch.ts';
 
+/** A listing under way. */
 interface ListingState {
-  readonly digest: string;
+  /** Its number: ascending. */
   readonly listing: number;
-  /** The previous listing, if it missed something. */
-  readonly before?: NonNullable<EndedListing['before']>;
-  readonly startedAt: number;
-  readonly next?: unknown;
-  /** All pages are stored; the end of the listing is pending. */
-  readonly isOver?: boolean;
-  readonly count: number;
-  readonly issues: readonly ListingIssue[];
+  count: number;
+  readonly issues: ListingIssue[];
   /** Over all pages so far. */
   readonly targets: TargetStates;
 }
@@ -40,8 +32,6 @@ export interface ListingOptions {
   readonly host: Host;
   readonly connectionId: number;
   readonly address: string;
-  /** Of the configuration: a listing under other settings is not resumed. */
-  readonly digest: string;
   /** False: the configuration has changed. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
@@ -56,15 +46,12 @@ export interface ListingOutcome {
   readonly count: number;
 }
 
-/** Repositories stored in one transaction, and how long pages are collected for it. Bound: its time, and lost progress. */
+/** Repositories stored in one transaction, and how long pages are collected for it. Bound: its time. */
 const GATHERED_MAX = 500;
 const GATHER_MS = 2_000;
 /** Limits for a host's answers, which may be broken. */
 const REPOS_MAX = 1_000_000;
 const ISSUES_MAX = 100;
-const STATE_SIZE_MAX = 1 << 20;
-/** Guess: after this time pages have shifted too far to resume. */
-const STATE_MS_MAX = DAY_MS;
 
 /** Errors: HostError; NOT_READY; the reason of the signal. */
 export async function listConnection(options: ListingOptions): Promise<ListingOutcome> {
@@ -73,11 +60,7 @@ export async function listConnection(options: ListingOptions): Promise<ListingOu
   } catch (error) {
     options.signal.throwIfAborted();
     if (options.isCurrent()) throw error;
-    return {
-      end: { kind: 'done', missing: [], emptied: [] },
-      issues: [SETTINGS_ISSUE],
-      count: 0,
-    };
+    return { end: { missing: [], emptied: [] }, issues: [SETTINGS_ISSUE], count: 0 };
   }
 }
 
@@ -89,81 +72,35 @@ const SETTINGS_ISSUE: ListingIssue = {
 };
 
 async function list(options: ListingOptions): Promise<ListingOutcome> {
-  let state = await stateOf(options);
+  let before: EndedListing['before'];
   for (;;) {
-    if (state.isOver !== true) state = await listPages(options, state);
-    const end = await endOf(options, state);
-    if (end.kind === 'again') {
-      const { listing, targets } = state;
-      state = newState(options, { listing, targets });
-      continue;
-    }
-    await options.rows.noteListing(options.connectionId, undefined);
-    const { issues, count } = state;
-    return { end, issues, count };
+    const state = await listPages(options, before?.listing ?? 0);
+    const end = await endOf(options, state, before);
+    if (end !== undefined) return { end, issues: state.issues, count: state.count };
+    before = state;
   }
 }
 
-async function stateOf(options: ListingOptions): Promise<ListingState> {
-  const { rows, connectionId, digest } = options;
-  // Safety: only `keepState` writes it.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const kept = (await rows.listingOf(connectionId)) as ListingState | undefined;
-  const age = kept === undefined ? Infinity : Math.abs(Date.now() - kept.startedAt);
-  return kept?.digest === digest && age < STATE_MS_MAX ? kept : newState(options);
-}
-
-function newState(
-  { registry, connectionId, digest }: ListingOptions,
-  before?: ListingState['before'],
-): ListingState {
+async function listPages(options: ListingOptions, listingBefore: number): Promise<ListingState> {
+  const { registry, connectionId, host, signal } = options;
   const last = registry.stored.links
     .filter((link) => link.connectionId === connectionId)
-    .reduce((last, { listing }) => Math.max(last, listing), before?.listing ?? 0);
-  const startedAt = Date.now();
-  return {
-    digest,
-    // Why not only the time: the clock may be set back.
-    listing: Math.max(last + 1, startedAt),
-    ...omitUndefined({ before }),
-    startedAt,
-    count: 0,
-    issues: [],
-    targets: {},
-  };
-}
-
-async function listPages(options: ListingOptions, from: ListingState): Promise<ListingState> {
-  const { host, signal, rows, connectionId } = options;
-  let state = from;
+    .reduce((last, { listing }) => Math.max(last, listing), listingBefore);
+  // Why not only the time: the clock may be set back.
+  const listing = Math.max(last + 1, Date.now());
+  const state: ListingState = { listing, count: 0, issues: [], targets: {} };
   const startMs = performance.now();
   let gathered = newGathered();
   let sinceMs = startMs;
-  try {
-    for await (const page of host.list(from.next, signal)) {
-      signal.throwIfAborted();
-      if (!options.isCurrent()) throw new Error(SETTINGS_ISSUE.message);
-      if (page.next !== undefined && isDeepStrictEqual(page.next, state.next))
-        throw new Error(
-          `${host.nameHost} returns the same page again and again; nothing was removed`,
-        );
-      state = withPage(state, page, gathered);
-      const isDue =
-        gathered.repos.length >= GATHERED_MAX || performance.now() - sinceMs > GATHER_MS;
-      if (state.isOver === true) break;
-      if (!isDue) continue;
-      await keep(options, state, gathered, startMs);
-      gathered = newGathered();
-      sinceMs = performance.now();
-    }
-  } catch (error) {
-    // Why: a cursor that the host no longer understands would fail each time.
-    if (!signal.aborted && state === from && from.next !== undefined)
-      await rows.noteListing(connectionId, undefined);
-    throw error;
+  for await (const page of host.list(signal)) {
+    signal.throwIfAborted();
+    if (!options.isCurrent()) throw new Error(SETTINGS_ISSUE.message);
+    addPage(state, page, gathered);
+    if (gathered.repos.length < GATHERED_MAX && performance.now() - sinceMs <= GATHER_MS) continue;
+    await keep(options, state, gathered, startMs);
+    gathered = newGathered();
+    sinceMs = performance.now();
   }
-  if (state.isOver !== true)
-    throw new Error(`${host.nameHost} ended its listing in the middle; nothing was removed`);
   await keep(options, state, gathered, startMs);
   return state;
 }
@@ -172,8 +109,7 @@ function newGathered(): Gathered {
   return { repos: [], targets: new Map() };
 }
 
-/** @param gathered  collects the repositories of the page. Target states change in place: there may be thousands. */
-function withPage(state: ListingState, page: ListingPage, gathered: Gathered): ListingState {
+function addPage(state: ListingState, page: ListingPage, gathered: Gathered): void {
   const target = page.target?.name ?? SOLE_TARGET;
   const fit = page.repos.filter(isFit);
   for (const repo of [...fit, ...(page.target?.again.filter(isFit) ?? [])]) {
@@ -181,20 +117,12 @@ function withPage(state: ListingState, page: ListingPage, gathered: Gathered): L
     const { hostId } = repo;
     gathered.targets.set(hostId, (gathered.targets.get(hostId) ?? new Set()).add(target));
   }
+  state.count += fit.length;
+  if (state.count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
   const unfit = page.repos.length - fit.length;
-  const odd: readonly ListingIssue[] = unfit === 0 ? [] : [unfitIssue(unfit, target)];
-  const count = state.count + fit.length;
-  if (count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
-  const came = [...page.issues, ...odd];
-  const issues = [...state.issues, ...came].slice(0, ISSUES_MAX);
-  notePage(state.targets, { ...page, issues: came });
-  const { next: _, ...rest } = state;
-  return {
-    ...rest,
-    count,
-    issues,
-    ...(page.next === undefined ? { isOver: true } : { next: page.next }),
-  };
+  const issues = unfit === 0 ? page.issues : [...page.issues, unfitIssue(unfit, target)];
+  state.issues.push(...issues.slice(0, ISSUES_MAX - state.issues.length));
+  notePage(state.targets, { ...page, issues });
 }
 
 function isFit({ hostId, path }: HostRepo): boolean {
@@ -230,8 +158,6 @@ async function keep(
   if (isSame && !repoIds.some((repoId) => registry.isHidden(repoId)))
     await rows.noteListed(connectionId, listing, repoIds);
   else await admit(options, listed, first);
-  const isSmall = JSON.stringify(state).length <= STATE_SIZE_MAX;
-  await rows.noteListing(connectionId, isSmall ? state : undefined);
   onCount(state.count);
 }
 
@@ -275,12 +201,12 @@ async function admit(
 
 async function endOf(
   { registry, connectionId, apply }: ListingOptions,
-  { listing, targets, before }: ListingState,
-): Promise<ListingEnd> {
-  const now = Date.now();
-  const ended: EndedListing = { connectionId, listing, targets, ...omitUndefined({ before }), now };
+  { listing, targets }: ListingState,
+  before: EndedListing['before'],
+): Promise<ListingEnd | undefined> {
+  const ended = { connectionId, listing, targets, ...omitUndefined({ before }), now: Date.now() };
   const end = await registry.decide((stored) => endListing(stored, ended));
-  const missing = end.kind === 'done' ? end.missing : [];
-  await apply({ changedIds: new Set(missing.map(({ repoId }) => repoId)), dueIds: new Set() });
+  const missing = end?.missing.map(({ repoId }) => repoId);
+  await apply({ changedIds: new Set(missing), dueIds: new Set() });
   return end;
 }

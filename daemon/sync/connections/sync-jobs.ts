@@ -73,23 +73,21 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
     const { connectionId, name } = job.target;
     job.isKept = true;
     const host = await hostOf(name);
-    const digestOf = (): string | undefined => targetOf(connectionId)?.rules.digest;
-    const digest = digestOf() ?? '';
+    const { address = '', rules } = targetOf(connectionId) ?? {};
     const outcome = await listConnection({
       registry,
       rows,
       host,
       connectionId,
-      address: targetOf(connectionId)?.address ?? '',
-      digest,
-      isCurrent: () => digestOf() === digest,
+      address,
+      isCurrent: () => targetOf(connectionId)?.rules.digest === rules?.digest,
       signal: job.signal,
       apply,
       latestVisibility,
       onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
+    const { missing } = outcome.end;
     const issues = [...outcome.issues, ...emptyIssues(name, outcome)];
-    const missing = outcome.end.kind === 'done' ? outcome.end.missing : [];
     this.#report(job, issues, outcome.count, missing);
     onEnd();
     return {
@@ -125,8 +123,7 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
 }
 
 function emptyIssues(name: string, { end }: ListingOutcome): ListingIssue[] {
-  const emptied = end.kind === 'done' ? end.emptied : [];
-  return emptied.map(({ target, count }) => {
+  return end.emptied.map(({ target, count }) => {
     const what = target === undefined ? `connection ${name}` : `connection ${name}, ${target}:`;
     return {
       code: 'EMPTY_LISTING',

@@ -32,7 +32,7 @@ export class LocalHost implements Host {
     this.#settings = settings;
   }
 
-  async *list(_from: unknown, signal: AbortSignal): AsyncIterable<ListingPage> {
+  async *list(signal: AbortSignal): AsyncIterable<ListingPage> {
     const { url, mode, ignore } = this.#settings;
     const { sources, issues: found } = await findLocalSources(url, { mode, ignore, signal });
     const [repos, issues]: [HostRepo[], ListingIssue[]] = [[], [...found]];
@@ -44,7 +44,7 @@ export class LocalHost implements Host {
         if ('hostId' in one) repos.push(one);
         else issues.push(one);
     }
-    yield { repos, issues, next: undefined };
+    yield { repos, issues };
   }
 
   async #repoOf({ path, kind, ignore }: LocalSource): Promise<HostRepo | ListingIssue> {
@@ -78,7 +78,7 @@ export class LocalHost implements Host {
   }
 
   async probe(signal: AbortSignal): Promise<string> {
-    for await (const { repos, issues } of this.list(undefined, signal)) {
+    for await (const { repos, issues } of this.list(signal)) {
       const [issue] = issues;
       if (repos.length === 0 && issue !== undefined) throw new HostError(issue.code, issue.message);
       const passed = issue === undefined ? '' : `; skipped: ${issue.message}`;

@@ -168,7 +168,7 @@ class World {
     let end: ListingEnd | undefined;
     let before: { listing: number; targets: TargetStates } | undefined;
     const had = this.#presentOf(connectionId);
-    for (let again = 0; again < 2 && (end === undefined || end.kind === 'again'); again++) {
+    for (let again = 0; again < 2 && end === undefined; again++) {
       const listing = ++this.#now;
       const targets: TargetStates = {};
       let pages = 0;
@@ -183,8 +183,7 @@ class World {
       );
       before = { listing, targets };
     }
-    assert.equal(end?.kind, 'done');
-    if (end?.kind !== 'done') return;
+    assert.ok(end);
     this.#checkListed(connectionId, connection, fates, had);
     const isSettled = !Object.values(fates).includes('open') && end.emptied.length === 0;
     if (isSettled || this.#whole.has(name)) this.#whole.set(name, this.#presentOf(connectionId));
@@ -200,7 +199,6 @@ class World {
         repos: hosted.map((one) => hostRepo(host, one)),
         issues,
         target: { name: owner, listedCount: hosted.length, again: [] },
-        next: undefined,
       });
       const code = { refused: 'NOT_FOUND', open: 'HOST_UNAVAILABLE' };
       if (fate === 'refused' || fate === 'open')
@@ -465,7 +463,7 @@ function stateBehind(...codes: readonly string[]): unknown {
     return { code, target: 'orgs: a', effect, message: '' };
   });
   const target = { name: 'orgs: a', listedCount: 0, again: [] };
-  notePage(states, { repos: [], issues, target, next: undefined });
+  notePage(states, { repos: [], issues, target });
   return states['orgs: a'];
 }
 

@@ -65,10 +65,10 @@ export function localHost(nameHost = 'host'): LocalHost {
     open: (name) => ({
       codeHostType: 'gitea',
       nameHost,
-      list: (from, signal) =>
+      list: (signal) =>
         host.targets === undefined
-          ? pagesOf(host, name, from, signal)
-          : listTargets({ targets: targetsOf(host), issues: host.issues }, from, signal),
+          ? pagesOf(host, name, signal)
+          : listTargets({ targets: targetsOf(host), issues: host.issues }, signal),
       gitCredential: () => Promise.resolve(undefined),
       async repository(path) {
         host.requestedPaths.push(path);
@@ -94,10 +94,9 @@ export function hostOf(...folders: readonly string[]): LocalHost {
 async function* pagesOf(
   host: LocalHost,
   name: string,
-  from: unknown,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
-  for (let start = typeof from === 'number' ? from : 0; ; start += host.pageSize) {
+  for (let start = 0; ; start += host.pageSize) {
     await nextTimeSlice();
     if (host.beforePage !== undefined) await Promise.race([host.beforePage(), aborted(signal)]);
     signal.throwIfAborted();
@@ -107,11 +106,7 @@ async function* pagesOf(
     const all = host.repos.filter(({ at }) => at === undefined || at.includes(name));
     const next = start + host.pageSize;
     const isLast = next >= all.length;
-    yield {
-      repos: all.slice(start, next).map(fullRepo),
-      issues: isLast ? host.issues : [],
-      next: isLast ? undefined : next,
-    };
+    yield { repos: all.slice(start, next).map(fullRepo), issues: isLast ? host.issues : [] };
     if (isLast) return;
   }
 }
@@ -120,12 +115,10 @@ function targetsOf({ repos, targets = {} }: LocalHost): Target[] {
   return Object.entries(targets).map(([name, fate]) => ({
     name,
     isRepo: name.startsWith('repos: '),
-    readPage() {
-      if (fate instanceof HostError) return Promise.reject(fate);
+    async *pages() {
+      if (fate instanceof HostError) throw fate;
       const all = fate === 'empty' ? [] : repos.filter((repo) => repo.targets?.includes(name));
-      return Promise.resolve({
-        listed: all.map((repo) => ({ hostId: repo.hostId, repo: fullRepo(repo) })),
-      });
+      yield all.map((repo) => ({ hostId: repo.hostId, repo: fullRepo(repo) }));
     },
   }));
 }
