@@ -140,10 +140,7 @@ async function openSecrets(
   }
 }
 
-/**
- * Installs the instance secret if it is known, else returns false.
- * Errors: BackupError if the given secret is wrong.
- */
+/** Installs the instance secret if it is known, else returns false. Errors: BackupError if the given secret is wrong. */
 async function provideSecret(
   staging: string,
   { secretCheck }: BackupHeader,

@@ -81,9 +81,8 @@ function withVisibility<One extends Probed>(one: One, visibility: SaidVisibility
 
 /**
  * Requests something that an open server shows anybody, over a separate transport, so that the rate limit of anonymous
- * requests blocks no others. Undefined: that limit is reached, so the answer is unknown.
- *
- * Errors: HostError if the server is unreachable; the reason of the signal.
+ * requests blocks no others. Undefined: that limit is reached, so the answer is unknown. Errors: HostError if the server is
+ * unreachable; the reason of the signal.
  */
 async function isOpenToAll(
   options: TransportOptions,

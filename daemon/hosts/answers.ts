@@ -5,10 +5,7 @@ import { messageOf } from '../base/caught.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
 import { answerFailure, statusFailure, type Question } from './failures.ts';
 
-/**
- * The JSON of an answer, behind a prefix. The secret is removed from the host's message in a refusal. Errors:
- * HostError.
- */
+/** The JSON of an answer, behind a prefix. The secret is removed from the host's message in a refusal. Errors: HostError. */
 export async function jsonOf(
   response: Response,
   question: Question,

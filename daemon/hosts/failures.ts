@@ -78,11 +78,7 @@ const BY_STATUS: Readonly<Record<number, readonly [code: string, cause: string, 
 };
 const SAME_AS: Readonly<Record<number, number>> = { 407: 403, 410: 404, 451: 403 };
 
-/**
- * The error of an answer with a status from 400 on.
- *
- * @param said  the host's message; one line of it is included
- */
+/** The error of an answer with a status from 400 on. @param said  the host's message; one line of it is included */
 export function statusFailure(status: number, said: string, { host, what }: Question): HostError {
   const [code, cause, step] = BY_STATUS[SAME_AS[status] ?? status] ?? [
     status >= 500 ? 'HOST_UNAVAILABLE' : 'HOST_REFUSES',

@@ -78,9 +78,8 @@ export class GithubApps {
   }
 
   /**
-   * A credential for an owner's repositories; undefined: the owner has installed no app.
-   *
-   * Errors: HostError; the reason of the signal.
+   * A credential for an owner's repositories; undefined: the owner has installed no app. Errors: HostError; the reason of
+   * the signal.
    */
   async tokenOf(owner: string, signal: AbortSignal): Promise<SecretText | undefined> {
     const installation = await this.#installationAt(owner, signal);

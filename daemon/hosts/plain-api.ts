@@ -43,9 +43,8 @@ export class PlainApi {
   }
 
   /**
-   * @param address  a path, or a whole address from the host; the transport refuses those of other hosts
-   *
    * Errors: HostError, the reason of the signal of `fetch`.
+   * @param address  a path, or a whole address from the host; the transport refuses those of other hosts
    */
   async page<Schema extends z.ZodType>(
     schema: Schema,

@@ -26,7 +26,6 @@ export function isRateLimited({ status, headers, text }: Limited): boolean {
 
 /**
  * For how many milliseconds the host must not be asked; 0: no pause.
- *
  * @param nowMs  Unix time; used if the answer has no date
  */
 export function requestedPauseMs(answer: Limited, nowMs: number): number {

@@ -16,9 +16,8 @@ export interface RemoteAddress {
 }
 
 /**
- * @param protocols  allowed ones; default: http, https, ssh
- *
  * Errors: HostError, `ADDRESS_REFUSED`. It does not contain the address, which may have a password.
+ * @param protocols  allowed ones; default: http, https, ssh
  */
 export function remoteAddress(text: string, protocols = USUAL): RemoteAddress {
   const url = URL.canParse(text) ? new URL(text) : refuse('cannot be read; expected a URL');

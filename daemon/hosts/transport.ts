@@ -137,9 +137,7 @@ export class HostTransport {
 
   /**
    * As the global fetch, but: other hosts are refused, also in redirects; the answer is complete, with any status except
-   * redirects.
-   *
-   * Errors: HostError, the reason of the signal.
+   * redirects. Errors: HostError, the reason of the signal.
    */
   readonly fetch: Fetch = async (input, { headers, body = null, ...options } = {}) => {
     const { method = 'GET', signal = new AbortController().signal } = options;
@@ -229,9 +227,8 @@ export class HostTransport {
   }
 
   /**
-   * An answer; a failure worth a retry; undefined: the host requests a pause.
-   *
-   * Errors: HostError of failures that no retry fixes.
+   * An answer; a failure worth a retry; undefined: the host requests a pause. Errors: HostError of failures that no retry
+   * fixes.
    */
   async #attempt(
     outgoing: OutgoingRequest,

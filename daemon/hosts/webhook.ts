@@ -44,7 +44,6 @@ export interface WebhookChange {
 
 /**
  * Reads a delivery. Undefined: no proof that the sender knows the secret; nothing was read.
- *
  * @param secret  that of `settings.webhooks`
  */
 export function readWebhook(delivery: Delivery, secret: SecretText): Webhook | undefined {

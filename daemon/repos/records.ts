@@ -15,9 +15,8 @@ export const CODE_HOST_TYPES = [
 export type CodeHostType = (typeof CODE_HOST_TYPES)[number];
 
 /**
- * Source of a repo's docs.
- * `commits`: the commit that a ref names, read from git objects; `worktree`: the files on disk that git does not ignore;
- * `folder`: a plain directory without git.
+ * Source of a repo's docs. `commits`: the commit that a ref names, read from git objects; `worktree`: the files on disk that
+ * git does not ignore; `folder`: a plain directory without git.
  */
 export const SOURCE_KINDS = ['commits', 'worktree', 'folder'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];

@@ -76,10 +76,8 @@ const folderSlots = new Slots({ runningMax: Number.MAX_SAFE_INTEGER, runningOfOn
 
 /**
  * Creates or updates the mirror; costs one request if nothing has changed. A second call for the same folder waits for the
- * first.
- *
- * Errors: HostError if the host refuses or does not answer; MirrorError; ConfigError of `caFile`; the file system's; the
- * reason of the signal; that of `confirm`. The mirror is then unchanged, or has the new refs and all their objects.
+ * first. Errors: HostError if the host refuses or does not answer; MirrorError; ConfigError of `caFile`; the file system's;
+ * the reason of the signal; that of `confirm`. The mirror is then unchanged, or has the new refs and all their objects.
  */
 export function fetchMirror(options: MirrorOptions): Promise<FetchedMirror> {
   return folderSlots.run(options.folder, options.signal, () => fetchExclusively(options));

@@ -8,11 +8,7 @@ import { MirrorError } from './mirror-error.ts';
 const RESERVE_SIZE = 1 << 30;
 const RESERVE_SHARE = 0.05;
 
-/**
- * @param size  bytes about to be written
- *
- * Errors: MirrorError if less than the reserve would remain; the file system's.
- */
+/** Errors: MirrorError if less than the reserve would remain; the file system's. @param size  bytes about to be written */
 export async function checkSpace(folder: string, size = 0): Promise<void> {
   const { bavail, blocks, bsize } = await statfs(folder);
   const reserve = Math.round(Math.min(RESERVE_SIZE, blocks * bsize * RESERVE_SHARE));
@@ -24,11 +20,7 @@ export async function checkSpace(folder: string, size = 0): Promise<void> {
   );
 }
 
-/**
- * Checks the space repeatedly during a write. Does not keep the event loop alive.
- *
- * @returns  ends the checks
- */
+/** Checks the space repeatedly during a write. Does not keep the event loop alive. @returns  ends the checks */
 export function watchSpace(folder: string, onShortage: (error: MirrorError) => void): () => void {
   let isChecking = false;
   const check = async (): Promise<void> => {

@@ -17,10 +17,8 @@ export interface SoundnessOptions {
 }
 
 /**
- * The fault; undefined: none.
- * Cost: reads all packs; git walks all history, without contents.
- *
- * Errors: GitError of a git that does not finish; the file system's, of existing files; the reason of the signal.
+ * The fault; undefined: none. Cost: reads all packs; git walks all history, without contents. Errors: GitError of a git that
+ * does not finish; the file system's, of existing files; the reason of the signal.
  */
 export async function faultOf(
   folder: string,

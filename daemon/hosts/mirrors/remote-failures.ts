@@ -79,7 +79,6 @@ const FAILURES: readonly Cause[] = [
 
 /**
  * The host's failure according to the messages; undefined: not a failure of the host.
- *
  * @param messages  of git, without secrets
  */
 export function remoteFailure(messages: string, address: RemoteAddress): HostError | undefined {

@@ -204,7 +204,6 @@ function withoutSecret(text: string, credential: GitCredential | undefined): str
  * git's credential helper: a shell script on its command line that reads the credential from a pipe that git and its
  * children inherit (file 3), once. So the credential is in no argument, variable or file, and goes only to its host,
  * whatever a redirect or a proxy asks for. Only shell built-ins: the arguments of `printf` appear on no command line.
- *
  * Source: gitcredentials(7), git-credential(1). Measured: 2026-11-23, see daemon/DECISIONS.md.
  */
 const HELPER = [

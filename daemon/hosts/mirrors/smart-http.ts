@@ -38,10 +38,8 @@ const formats = new LRUCache<string, string>({ max: 100_000 });
 
 /**
  * Address, branches and tags of the repository. One request if this process has asked before and the host speaks version 2,
- * else two.
- *
- * Errors: HostError, also for an answer not written by git: git itself takes an HTML page for a repository without refs,
- * served as files; the reason of the signal.
+ * else two. Errors: HostError, also for an answer not written by git: git itself takes an HTML page for a repository without
+ * refs, served as files; the reason of the signal.
  */
 export async function listOverHttp(question: HttpQuestion): Promise<HttpRemote> {
   const url = question.address.url.replace(/\/$/, '');

@@ -250,9 +250,8 @@ export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRule
 }
 
 /**
- * Whether `walkFolders` would skip this path because of rules, a repository or version control.
- *
- * Cost: reads only the ignore files of the folders above.
+ * Whether `walkFolders` would skip this path because of rules, a repository or version control. Cost: reads only the ignore
+ * files of the folders above.
  */
 export function isIgnoredInFolder(root: string, file: TreePath, own: SourceRules = {}): boolean {
   let rules = firstRules(root, own);

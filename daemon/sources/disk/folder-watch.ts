@@ -10,7 +10,6 @@ export interface FolderWatchOptions {
   readonly root: string;
   /**
    * Something at a path was changed, created or removed; undefined: unknown path.
-   *
    * @param isMoved  it was created or removed, so a folder there may be a new one
    */
   readonly onNotice: (path: string | undefined, isMoved: boolean) => void;

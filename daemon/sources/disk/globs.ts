@@ -19,9 +19,8 @@ function compile(glob: string): Rule {
 }
 
 /**
- * A test that is true if the last matching glob has no `!`. False if none matches.
- *
- * Errors: none; an invalid glob matches nothing or itself.
+ * A test that is true if the last matching glob has no `!`. False if none matches. Errors: none; an invalid glob matches
+ * nothing or itself.
  */
 export function compileGlobs(globs: readonly string[]): PathTest {
   const rules = globs.map(compile).reverse();
@@ -30,9 +29,8 @@ export function compileGlobs(globs: readonly string[]): PathTest {
 }
 
 /**
- * As `compileGlobs`; a path is also excluded if a folder above it is (`build` excludes `build/a.js`).
- *
- * Cost: answers for folders are cached, so about one match a path.
+ * As `compileGlobs`; a path is also excluded if a folder above it is (`build` excludes `build/a.js`). Cost: answers for
+ * folders are cached, so about one match a path.
  */
 export function compileIgnoreGlobs(globs: readonly string[] = []): PathTest {
   if (globs.length === 0) return () => false;

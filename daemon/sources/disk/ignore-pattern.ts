@@ -13,7 +13,6 @@ export interface IgnorePattern {
   readonly isNegated: boolean;
   /**
    * Whether it matches the path itself, regardless of the folders above.
-   *
    * @param path  relative to the folder of the ignore file, without trailing slash
    */
   matches(path: string, isFolder: boolean): boolean;

@@ -65,7 +65,6 @@ export class IgnoreRules {
 
   /**
    * These rules inside a git repository: `.gitignore` counts, with no rules so far.
-   *
    * @param prefix  the walk's root relative to the repository's root, with a trailing slash
    */
   inRepository(prefix = ''): IgnoreRules {
@@ -76,7 +75,6 @@ export class IgnoreRules {
 
   /**
    * These rules followed by those of a file.
-   *
    * @param folder  folder of the file, relative to its layer's root; "" for that root
    */
   with(file: RuleFile, folder: string, text: string): IgnoreRules {
@@ -95,7 +93,6 @@ export class IgnoreRules {
 
   /**
    * The rule that ignores a path in a folder that is not ignored, `sub/.ignore: *.log`; undefined: none.
-   *
    * @param path  relative to the walk's root; folders with a trailing `/`
    */
   ruleFor(path: string): string | undefined {

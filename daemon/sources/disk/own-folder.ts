@@ -26,10 +26,8 @@ function ownFolders(): readonly string[] {
 }
 
 /**
- * Whether a folder is one of our data directories.
- *
- * Errors: that of the system if one is inaccessible: an unidentified folder must not be read.
- * Cost: a stat for each of them.
+ * Whether a folder is one of our data directories. Errors: that of the system if one is inaccessible: an unidentified folder
+ * must not be read. Cost: a stat for each of them.
  */
 export function isOwnFolder(folder: FileNumber): boolean {
   return ownFolders().some((own) => isSame(statSync(own, { throwIfNoEntry: false }), folder));
@@ -49,10 +47,8 @@ export function isInOwnFolder(folder: string): boolean {
 }
 
 /**
- * Whether a file is directly in one of our data directories, where all secrets are.
- *
- * Errors: that of the system if a data directory cannot be listed.
- * Cost: nothing for a file with one name; else a listing.
+ * Whether a file is directly in one of our data directories, where all secrets are. Errors: that of the system if a data
+ * directory cannot be listed. Cost: nothing for a file with one name; else a listing.
  */
 export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolean {
   return file.nlink > 1 && ownFolders().some((folder) => contains(folder, file));

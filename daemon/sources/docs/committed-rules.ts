@@ -39,9 +39,8 @@ export interface CommittedRules {
 }
 
 /**
- * The rules of each commit; undefined: it has no file. Errors: GitError.
- *
- * Cost: a git process; two more if a commit has such a file.
+ * The rules of each commit; undefined: it has no file. Errors: GitError. Cost: a git process; two more if a commit has such
+ * a file.
  */
 export async function rulesOfCommits(
   { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,
@@ -60,11 +59,7 @@ export async function rulesOfCommits(
   );
 }
 
-/**
- * The files of a commit that its rules do not exclude. Errors: GitError.
- *
- * @param rulesId  blob id of its ignore file
- */
+/** The files of a commit that its rules do not exclude. Errors: GitError. @param rulesId  blob id of its ignore file */
 export async function withoutIgnored(
   repoPath: string,
   files: FileList,
@@ -90,9 +85,8 @@ export interface FilteredUnion extends TreeUnion {
 }
 
 /**
- * Removes from the union what the rules of each commit exclude. Errors: GitError.
- *
- * Cost: nothing if no commit has an ignore file, else a test of each doc for each version of that file.
+ * Removes from the union what the rules of each commit exclude. Errors: GitError. Cost: nothing if no commit has an ignore
+ * file, else a test of each doc for each version of that file.
  */
 export async function filterUnion(
   { path: repoPath, noIgnore }: Pick<SourceSpec, 'path' | 'noIgnore'>,

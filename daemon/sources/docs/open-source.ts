@@ -157,7 +157,6 @@ async function addDisk(
 
 /**
  * Order of a listing: by path; for equal paths the default revision first.
- *
  * @param byRevision  less than 0 if the first one is of the default revision and the other one is not, and so on
  */
 export function compareListed(one: SourceFile, other: SourceFile, byRevision: number): number {

@@ -49,27 +49,22 @@ export const UNSETTLED = '~';
 export interface IngestSource {
   readonly spec: SourceSpec;
   /**
-   * A text that changes when the docs may have changed: equal texts of one source mean equal docs.
-   *
-   * Errors: as `list`. Cost: nothing for `commits`, a listing for the others.
+   * A text that changes when the docs may have changed: equal texts of one source mean equal docs. Errors: as `list`. Cost:
+   * nothing for `commits`, a listing for the others.
    */
   fingerprint(): Promise<string>;
   /**
-   * Lists the current docs.
-   *
-   * Errors: GitError; an error of the file system if the root folder cannot be read. Problems of single files go to
-   * `excluded`.
+   * Lists the current docs. Errors: GitError; an error of the file system if the root folder cannot be read. Problems of
+   * single files go to `excluded`.
    */
   list(): Promise<SourceListing>;
 }
 
 /**
  * Called once for each file, in order.
- *
- * @param bytes  content, or the target of a symbolic link; a view that is valid only during the
- *               call. Undefined: the file is gone or cannot be read
- * @param oid    git blob id of the content in hexadecimal: equal ids mean equal content. "" without
- *               content
+ * @param bytes  content, or the target of a symbolic link; a view that is valid only during the call. Undefined: the file is
+ * gone or cannot be read
+ * @param oid  git blob id of the content in hexadecimal: equal ids mean equal content. "" without content
  */
 export type OnFile = (index: number, bytes: Uint8Array | undefined, oid: string) => void;
 
@@ -81,9 +76,8 @@ export interface ReadFailure {
 
 export interface SourceReader {
   /**
-   * Reads the files in order. One call at a time.
-   *
-   * Errors: GitError; what `onFile` throws. An unreadable file is not an error but part of the result.
+   * Reads the files in order. One call at a time. Errors: GitError; what `onFile` throws. An unreadable file is not an error
+   * but part of the result.
    */
   read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]>;
   close(): Promise<void>;

@@ -49,9 +49,8 @@ export class BlobReader {
   }
 
   /**
-   * Reads the blobs and calls back once for each, in the order of `ids`.
-   *
-   * Errors: GitError; what `onBlob` throws. The reader is unusable afterwards.
+   * Reads the blobs and calls back once for each, in the order of `ids`. Errors: GitError; what `onBlob` throws. The reader
+   * is unusable afterwards.
    */
   readBlobs(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     for (const id of ids) requireObjectId(id);

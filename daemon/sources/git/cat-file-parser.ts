@@ -58,9 +58,8 @@ export class CatFileParser {
   }
 
   /**
-   * Consumes the next chunk and calls back for each object it completes.
-   *
-   * Errors: throws if the stream is not what git writes, or what the callbacks throw.
+   * Consumes the next chunk and calls back for each object it completes. Errors: throws if the stream is not what git
+   * writes, or what the callbacks throw.
    */
   push(chunk: Buffer): void {
     for (let offset = 0; offset < chunk.length;) {

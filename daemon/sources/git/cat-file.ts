@@ -84,11 +84,7 @@ export class CatFile {
     return this.#failure === undefined && this.#questions.length === 0;
   }
 
-  /**
-   * Resolves when all objects have arrived.
-   *
-   * Errors: GitError; what `onObject` throws. No request is accepted afterwards.
-   */
+  /** Resolves when all objects have arrived. Errors: GitError; what `onObject` throws. No request is accepted afterwards. */
   request(question: Question): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (question.count === 0) return Promise.resolve();

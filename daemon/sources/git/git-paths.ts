@@ -78,10 +78,8 @@ interface GitPaths {
 }
 
 /**
- * Checks the git directory, its alternates and what git follows at once from there. A folder without git passes.
- *
- * Errors: GitPathError; GitFileError; errors of the file system for unreadable paths.
- * Cost: some 40 system calls.
+ * Checks the git directory, its alternates and what git follows at once from there. A folder without git passes. Errors:
+ * GitPathError; GitFileError; errors of the file system for unreadable paths. Cost: some 40 system calls.
  */
 export function checkGitPaths(repoPath: string): void {
   findGitPaths(repoPath);
@@ -278,9 +276,8 @@ export function readName(file: string): string | undefined {
 }
 
 /**
- * The text of a file that contains paths; undefined: no file.
- *
- * Errors: GitPathError if git could read another path than we do: NUL ends its texts, and its bytes are not always UTF-8.
+ * The text of a file that contains paths; undefined: no file. Errors: GitPathError if git could read another path than we
+ * do: NUL ends its texts, and its bytes are not always UTF-8.
  */
 function readText(file: string): string | undefined {
   const status = statSync(file, { throwIfNoEntry: false });

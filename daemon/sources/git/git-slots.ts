@@ -28,9 +28,8 @@ const slots = new Slots({
 });
 
 /**
- * `run` in one of the slots shared by all requests.
- *
- * Errors: GitBusyError; the reason of the signal, whatever `run` throws then; what `run` throws.
+ * `run` in one of the slots shared by all requests. Errors: GitBusyError; the reason of the signal, whatever `run` throws
+ * then; what `run` throws.
  */
 export async function withSlot<Value>(
   repoPath: string,

@@ -24,11 +24,7 @@ export interface Watched {
   readonly outputSize: number;
 }
 
-/**
- * Calls `onStall` after a long time without progress. Does not keep the event loop alive.
- *
- * @returns  ends the watch
- */
+/** Calls `onStall` after a long time without progress. Does not keep the event loop alive. @returns  ends the watch */
 export function watchProgress(sample: () => Watched, onStall: () => void): () => void {
   const stallMs = Math.max(STALL_MS_MIN, 2 * timeoutMsNow());
   let before: string | undefined;

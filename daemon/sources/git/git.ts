@@ -63,8 +63,7 @@ const MISSING_DETAIL = 'is git installed and in PATH?';
 
 /**
  * git's messages if it refuses a configuration value of the repository, with the setting if git names it. Our own settings
- * do not help, as git parses all values in turn.
- * Source: config.c, date.c, pretty.c, color.c, grep.c of git 2.39.
+ * do not help, as git parses all values in turn. Source: config.c, date.c, pretty.c, color.c, grep.c of git 2.39.
  */
 const REFUSED_SETTINGS: readonly RegExp[] = [
   /^(?:fatal|error): bad (?:boolean|numeric) config value [^]* for '([a-z][\w.-]{0,100})'/m,
@@ -376,9 +375,8 @@ function exitError(command: string, exitCode: number, stderr: string): GitError 
 }
 
 /**
- * Runs git to its end and returns its standard output, which is held in memory: set `outputSizeMax` for lists.
- *
- * Errors: GitError if it does not exit with code 0, in time, within `outputSizeMax`, or makes no progress for long.
+ * Runs git to its end and returns its standard output, which is held in memory: set `outputSizeMax` for lists. Errors:
+ * GitError if it does not exit with code 0, in time, within `outputSizeMax`, or makes no progress for long.
  */
 export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -387,9 +385,8 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * As `runGit`, but passes output on as it arrives, in chunks that the callee may keep. Yields to other work.
- *
- * Errors: as `runGit`; what `onChunk` throws.
+ * As `runGit`, but passes output on as it arrives, in chunks that the callee may keep. Yields to other work. Errors: as
+ * `runGit`; what `onChunk` throws.
  */
 export async function streamGit(
   args: readonly string[],
@@ -458,11 +455,7 @@ let version: Promise<[major: number, minor: number]> | undefined;
 /** Key in the environment data of threads. */
 const VERSION_KEY = 'version of git';
 
-/**
- * Version of the installed git, read once; threads started later inherit it.
- *
- * Errors: GitError if git cannot be started.
- */
+/** Version of the installed git, read once; threads started later inherit it. Errors: GitError if git cannot be started. */
 export function gitVersion(): Promise<[major: number, minor: number]> {
   version ??= readVersion().catch((error: unknown) => {
     version = undefined;

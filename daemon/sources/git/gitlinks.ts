@@ -19,9 +19,8 @@ const SETTING = /^submodule\.(.*)\.(path|url)\n(.*)$/s;
 const ENTRY = /^160000 commit ([0-9a-f]+)\t(.*)$/s;
 
 /**
- * Submodules with a path and an address, the first 1,000.
- *
- * Errors: GitError, also if the commit cannot be read. Cost: a process; three if there are any.
+ * Submodules with a path and an address, the first 1,000. Errors: GitError, also if the commit cannot be read. Cost: a
+ * process; three if there are any.
  */
 export async function readGitlinks(repoPath: string, commit: string): Promise<readonly Gitlink[]> {
   const urls = await readModules(repoPath, commit);

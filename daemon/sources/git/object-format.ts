@@ -11,10 +11,8 @@ const SECTION = /^\s*\[extensions\]/i;
 const SETTING = /^(?:\s*\[extensions\])?\s*objectformat\s*=\s*"?sha256"?\s*(?:[#;]|$)/im;
 
 /**
- * Hash of the repository at a path; SHA-1 for a folder without git.
- *
- * Source: git reads this setting only from the repository's own file, without includes.
- * Errors: as gitDirsOf; of the file system. Cost: some system calls.
+ * Hash of the repository at a path; SHA-1 for a folder without git. Source: git reads this setting only from the
+ * repository's own file, without includes. Errors: as gitDirsOf; of the file system. Cost: some system calls.
  */
 export function objectFormatOf(repoPath: string): ObjectFormat {
   // Safety: there is at least one.

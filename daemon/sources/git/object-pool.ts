@@ -51,9 +51,8 @@ export class ObjectPool {
   }
 
   /**
-   * Lends a process for the duration of `run`, or until the signal is aborted, which ends the process.
-   *
-   * Errors: GitBusyError; GitError; the reason of the signal; what `run` throws.
+   * Lends a process for the duration of `run`, or until the signal is aborted, which ends the process. Errors: GitBusyError;
+   * GitError; the reason of the signal; what `run` throws.
    */
   use<Value>(
     repoPath: string,

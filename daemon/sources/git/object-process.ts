@@ -7,9 +7,8 @@ import { GIT_TIMEOUT_MS, type GitFailure } from './git.ts';
 import { requireObjectId } from './names.ts';
 
 /**
- * Bound: git's cache of delta bases; a repository could require any amount.
- * Measured: 2026-11-21, 2 busy cores, 29,573 objects of git's own history (676 MB): 96 MB 3.0 s and 227 MB of memory,
- * 24 MB 3.7 s and 147 MB, 8 MB 5.9 s and 128 MB.
+ * Bound: git's cache of delta bases; a repository could require any amount. Measured: 2026-11-21, 2 busy cores, 29,573
+ * objects of git's own history (676 MB): 96 MB 3.0 s and 227 MB of memory, 24 MB 3.7 s and 147 MB, 8 MB 5.9 s and 128 MB.
  */
 const SETTINGS = ['core.deltaBaseCacheLimit=24m'];
 
@@ -54,9 +53,8 @@ export class ObjectProcess {
   }
 
   /**
-   * The bytes of an object; undefined if there is none. The caller owns them and has checked the size.
-   *
-   * Errors: GitError, also for a damaged object.
+   * The bytes of an object; undefined if there is none. The caller owns them and has checked the size. Errors: GitError,
+   * also for a damaged object.
    */
   contents(oid: string): Promise<Buffer | undefined> {
     requireObjectId(oid);

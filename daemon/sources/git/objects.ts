@@ -75,9 +75,8 @@ export async function findLinks(
 }
 
 /**
- * Paths of all blobs of a tree, in git order, without those that leave the repository. Yields to other work.
- *
- * Errors: GitError.
+ * Paths of all blobs of a tree, in git order, without those that leave the repository. Yields to other work. Errors:
+ * GitError.
  */
 export async function listTreePaths(
   repoPath: string,
@@ -121,9 +120,7 @@ interface WorktreeOptions {
 
 /**
  * Paths that git lists for a work tree: tracked, or untracked and not ignored. They include tracked files deleted on disk,
- * submodules, and nested repositories (with a trailing `/`).
- *
- * Errors: GitError.
+ * submodules, and nested repositories (with a trailing `/`). Errors: GitError.
  */
 export async function listWorktree(
   repoPath: string,
@@ -172,9 +169,8 @@ export async function ignoredFolders(
 
 /**
  * Reports each path of a work tree that git ignores with the rule that ignores it, `sub/.gitignore: *.o`. A folder ignored
- * as a whole is reported as one path with a trailing slash.
- *
- * Errors: GitError. Cost: two processes, one of which reads all folders that are not ignored.
+ * as a whole is reported as one path with a trailing slash. Errors: GitError. Cost: two processes, one of which reads all
+ * folders that are not ignored.
  */
 export async function countIgnored(
   repoPath: string,
@@ -230,9 +226,7 @@ export function resolveCommit(
 /**
  * The object of each name, `main^{commit}`, `v1.0:src/a.c`; undefined if the repository has none. One process for all (8
  * ms), and one more for each name with a line break. In a partial clone two more if ids are missing, and one for each other
- * name that needs a missing object.
- *
- * Errors: GitError.
+ * name that needs a missing object. Errors: GitError.
  */
 export async function findObjects(
   repoPath: string,
@@ -298,9 +292,8 @@ const PRESENT_ARGS = [
 ];
 
 /**
- * The ids whose objects the repository has. For partial clones, in which `cat-file` exits at missing objects.
- *
- * Errors: GitError. Cost: a process that looks each of them up.
+ * The ids whose objects the repository has. For partial clones, in which `cat-file` exits at missing objects. Errors:
+ * GitError. Cost: a process that looks each of them up.
  */
 export async function presentObjects(
   repoPath: string,

@@ -35,9 +35,8 @@ export class ProbeError extends Error {
 const MARKS = ['HEAD', 'objects', 'refs'];
 
 /**
- * `.git` makes a work tree, unless it leads to a bare repository; HEAD, objects and refs a bare repository.
- *
- * Errors: ProbeError, also if only some of these exist.
+ * `.git` makes a work tree, unless it leads to a bare repository; HEAD, objects and refs a bare repository. Errors:
+ * ProbeError, also if only some of these exist.
  */
 export async function layoutOf(absolute: string): Promise<SourceLayout> {
   return layoutOfNames(absolute, new Set(await readFolder(absolute)));
@@ -60,11 +59,7 @@ export async function layoutOfNames(
   return 'folder';
 }
 
-/**
- * Whether it has parts of a bare repository that no other folder would have.
- *
- * @param count  of the marks that exist
- */
+/** Whether it has parts of a bare repository that no other folder would have. @param count  of the marks that exist */
 async function isPartOfRepository(
   absolute: string,
   names: ReadonlySet<string>,

@@ -34,12 +34,9 @@ export interface ProbedSource {
 }
 
 /**
- * Probes a path.
- *
- * @param mode  `commits`: what is committed; `worktree`: the files on disk. Default: `commits` for git
- *              repositories, the files for plain folders (whose source kind is `folder`). `folder`: refuses repositories.
- *
- * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
+ * Probes a path. Errors: ProbeError; GitError if git is missing or exceeds its time limit.
+ * @param mode  `commits`: what is committed; `worktree`: the files on disk. Default: `commits` for git repositories, the
+ * files for plain folders (whose source kind is `folder`). `folder`: refuses repositories.
  */
 export async function probeSource(sourcePath: string, mode?: SourceKind): Promise<ProbedSource> {
   const absolute = path.resolve(sourcePath);
@@ -141,7 +138,6 @@ interface Branch extends DefaultRevision {
 
 /**
  * Branches with the newest commits. Why one request: HEAD is mostly among them, which saves three others.
- *
  * @returns  undefined: git cannot tell
  */
 async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
@@ -181,8 +177,7 @@ function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
 const REFS_CHECKED = 100;
 
 /**
- * Name of a source by the rule of API.md 19.4, before conflicts are resolved. Errors: GitPathError; GitFileError;
- * GitError.
+ * Name of a source by the rule of API.md 19.4, before conflicts are resolved. Errors: GitPathError; GitFileError; GitError.
  */
 export async function nameOfSource(absolute: string, kind: SourceKind): Promise<string> {
   if (kind === 'folder') return localName(absolute);

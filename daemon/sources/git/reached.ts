@@ -49,12 +49,9 @@ function keyOf(repoPath: string, { epoch }: Refs, commit: string): string {
 }
 
 /**
- * Whether a ref of the repository, or its HEAD, reaches the commit.
- *
+ * Whether a ref of the repository, or its HEAD, reaches the commit. Errors: GitBusyError; GitError; the reason of the
+ * signal. Cost: nothing if cached; else 5 to 10 ms and a walk of the newer commits: 6 us each, 1 us with a commit graph.
  * @param commit  full id of an existing commit
- *
- * Errors: GitBusyError; GitError; the reason of the signal.
- * Cost: nothing if cached; else 5 to 10 ms and a walk of the newer commits: 6 us each, 1 us with a commit graph.
  */
 export async function isReached(
   repoPath: string,
@@ -149,12 +146,9 @@ async function reachesAll(
 
 /**
  * Whether one of these commits may be unreached by the tips. "None" is certain. Otherwise it is not: git stops searching
- * among old commits, so commits behind one with a wrong date seem unreached.
- *
- * Why not by the current refs: what is cached under an epoch must be reached by the refs read at that time, or its loss
- * would go unnoticed.
- *
- * Errors: GitError, also if a commit is missing, unless `settings` say otherwise.
+ * among old commits, so commits behind one with a wrong date seem unreached. Why not by the current refs: what is cached
+ * under an epoch must be reached by the refs read at that time, or its loss would go unnoticed. Errors: GitError, also if a
+ * commit is missing, unless `settings` say otherwise.
  */
 async function hasUnreached(
   repoPath: string,
@@ -170,9 +164,8 @@ async function hasUnreached(
 }
 
 /**
- * Whether one of the tips leads to the commit, whatever the dates: then it is the merge base of itself and of them.
- *
- * Errors: GitError. Cost: two processes and a walk of everything that commit and tips do not share.
+ * Whether one of the tips leads to the commit, whatever the dates: then it is the merge base of itself and of them. Errors:
+ * GitError. Cost: two processes and a walk of everything that commit and tips do not share.
  */
 async function isAncestor(
   repoPath: string,

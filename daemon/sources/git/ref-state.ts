@@ -37,9 +37,8 @@ const MARKS_MAX = 20_000;
 const UNSEEN_MS = 60_000;
 
 /**
- * A text that changes whenever branches, tags, HEAD or settings change; rarely also without a change.
- *
- * Errors: those of `gitDirsOf`; of the file system.
+ * A text that changes whenever branches, tags, HEAD or settings change; rarely also without a change. Errors: those of
+ * `gitDirsOf`; of the file system.
  */
 export function refStateOf(repoPath: string): string {
   const marks: string[] = [];

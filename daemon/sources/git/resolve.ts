@@ -25,16 +25,13 @@ export class RepoGoneError extends Error {
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
 /**
- * Full id of the commit that a ref names.
- *
- * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files
- *             on disk of a work tree count as its HEAD
+ * Full id of the commit that a ref names. Errors: RefError if it names no commit that the refs of the repository reach, and
+ * always for a folder without git; RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the
+ * signal. Cost: 0.1 ms for a name, and for an ancestor that is near (`main~3`); 10 to 20 ms for what does not exist; git's
+ * time for other expressions; for a commit that is not cached that of `isReached`.
+ * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files on disk of
+ * a work tree count as its HEAD
  * @param env  variables with which git finds a commit graph
- *
- * Errors: RefError if it names no commit that the refs of the repository reach, and always for a folder without git;
- * RepoGoneError; GitBusyError; GitError if the repository is damaged; the reason of the signal.
- * Cost: 0.1 ms for a name, and for an ancestor that is near (`main~3`); 10 to 20 ms for what does not exist; git's time
- * for other expressions; for a commit that is not cached that of `isReached`.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
@@ -112,9 +109,8 @@ async function queryPool(
 }
 
 /**
- * Asks a new git process.
- *
- * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
+ * Asks a new git process. Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the
+ * text.
  */
 async function lookUp(
   { source }: ResolvableRepo,

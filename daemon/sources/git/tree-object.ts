@@ -102,7 +102,6 @@ export function forEachEntry(
 
 /**
  * Folders first, then by name without case, ties by bytes: the order of folders in answers (API.md 11.3).
- *
  * @returns  a new list
  */
 export function sortItems<Item extends { readonly name: string; readonly type: TreeItemType }>(

@@ -78,9 +78,7 @@ export function countCommits(context: HistoryContext, start: string): Promise<Bu
 
 /**
  * Walks all commits of `listCommits`: the first line of the result is their total, the first ids follow. Why: counting them
- * finds them.
- *
- * Errors: as `listCommits`.
+ * finds them. Errors: as `listCommits`.
  */
 export async function walkCommits(
   context: HistoryContext,

@@ -96,9 +96,7 @@ export interface DiffQuestion {
 
 /**
  * Compares two trees: a line with the number of files that differ, and JSON of `{ files: FileDiff[] }`, each with its
- * `language`. Yields to other work.
- *
- * Errors: GitError; the reason of the signal.
+ * `language`. Yields to other work. Errors: GitError; the reason of the signal.
  */
 export async function readDiff(context: HistoryContext, question: DiffQuestion): Promise<Buffer> {
   const { window, clientKey = '' } = question;

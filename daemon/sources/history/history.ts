@@ -124,9 +124,8 @@ export class History {
   }
 
   /**
-   * Blame of a file, as JSON of `Blame`.
-   *
-   * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
+   * Blame of a file, as JSON of `Blame`. Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError;
+   * GitError; the reason of the signal.
    */
   async blame(
     repo: RepoRecord,
@@ -146,9 +145,8 @@ export class History {
   }
 
   /**
-   * Differences between two commits, as JSON of `{ files: FileDiff[] }`, and their number of files.
-   *
-   * Errors: as `blame`; RefError names both refs; HistoryError INVALID_QUERY_PARAMS if it is too large.
+   * Differences between two commits, as JSON of `{ files: FileDiff[] }`, and their number of files. Errors: as `blame`;
+   * RefError names both refs; HistoryError INVALID_QUERY_PARAMS if it is too large.
    */
   async diff(
     repo: RepoRecord,
@@ -206,9 +204,8 @@ export class History {
   }
 
   /**
-   * A page of the commits that lead to a ref, newest first.
-   *
-   * Errors: as `blame`; HistoryError INVALID_QUERY_PARAMS for an invalid expression.
+   * A page of the commits that lead to a ref, newest first. Errors: as `blame`; HistoryError INVALID_QUERY_PARAMS for an
+   * invalid expression.
    */
   async commits(
     repo: RepoRecord,

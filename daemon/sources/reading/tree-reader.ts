@@ -27,9 +27,7 @@ const keptListings = new LRUCache<string, readonly string[]>({
 
 /**
  * Paths of all files and symbolic links at a revision, by the bytes of the paths. The list is cached and shared: do not
- * change it.
- *
- * Errors: as `resolveRef`, `readTree` and `readDiskFolders`.
+ * change it. Errors: as `resolveRef`, `readTree` and `readDiskFolders`.
  */
 export async function listFiles(
   repo: ResolvableRepo,

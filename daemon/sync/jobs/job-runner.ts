@@ -341,9 +341,7 @@ export interface JobWords {
 /** The id of a repo or connection, as names may change; a path if a source never became a repo. */
 type FailedTarget = number | string;
 
-/**
- * Repos or connections whose last job failed, and why, for owners and the operator. Restored after a start.
- */
+/** Repos or connections whose last job failed, and why, for owners and the operator. Restored after a start. */
 export class FailedJobs {
   readonly #words: Pick<JobWords, 'targets' | 'done'>;
   readonly #failures = new Map<FailedTarget, { readonly name: string; readonly reason: string }>();

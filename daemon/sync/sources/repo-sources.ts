@@ -68,10 +68,9 @@ export class RepoSources {
   }
 
   /**
-   * Finds or creates the repo of each path, each repo once, and applies the change. From then on searches see only
-   * these; before, only those known to be unchanged. A path that cannot be read keeps its repo, whose next job fails.
-   *
-   * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
+   * Finds or creates the repo of each path, each repo once, and applies the change. From then on searches see only these;
+   * before, only those known to be unchanged. A path that cannot be read keeps its repo, whose next job fails. Errors:
+   * ProbeError if no path is a source; NOT_READY; the reason of the signal.
    */
   async add(
     paths: readonly string[],
@@ -180,11 +179,10 @@ export class RepoSources {
   }
 
   /**
-   * Searches the named paths again: for missing sources, and for new repositories in folders. Returns the repos of new
-   * ones; searches see them from then on. They have the rules of new ones: whoever can write to a missing path must not
-   * change the visibility or the path of a repo. A source that may be a known repo waits for the next start.
-   *
-   * Errors: NOT_READY, if nothing was added; the reason of the signal.
+   * Searches the named paths again: for missing sources, and for new repositories in folders. Returns the repos of new ones;
+   * searches see them from then on. They have the rules of new ones: whoever can write to a missing path must not change the
+   * visibility or the path of a repo. A source that may be a known repo waits for the next start. Errors: NOT_READY, if
+   * nothing was added; the reason of the signal.
    */
   async findNew(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
@@ -349,10 +347,8 @@ export class RepoSources {
   }
 
   /**
-   * Checks that the sources of the catalog are unchanged if nobody names them: another repository may be at the path of
-   * one, and must not get its permissions. Searches see none of those meanwhile.
-   *
-   * Errors: NOT_READY; the reason of the signal.
+   * Checks that the sources of the catalog are unchanged if nobody names them: another repository may be at the path of one,
+   * and must not get its permissions. Searches see none of those meanwhile. Errors: NOT_READY; the reason of the signal.
    */
   async confirm(signal?: AbortSignal): Promise<void> {
     const before = this.#options.served.repoIds;

@@ -80,9 +80,7 @@ export class FileTracker {
     return last?.fingerprint === fingerprint ? last?.states : undefined;
   }
 
-  /**
-   * Whether checking only these paths finds all changes: none contains rules, or lies in something that is not a doc.
-   */
+  /** Whether checking only these paths finds all changes: none contains rules, or lies in something that is not a doc. */
   areEnough(repoId: number, paths: readonly string[]): boolean {
     const excluded = [...(this.#states.get(repoId)?.excluded ?? [])];
     return !paths.some(
