@@ -32,7 +32,8 @@ export async function* numberedPages(
   const size = first.listed.length;
   if ((last ?? 0) > PAGES_MAX) throw tooMany(question);
   // Page 1 is read again at the end: it has what moved there from later pages.
-  for (let page = last ?? 0; last !== 1 && page >= 1; page--) {
+  const backwardCount = last !== undefined && last > 1 ? last : 0;
+  for (let page = backwardCount; page >= 1; page--) {
     const { listed, total } = await read(page);
     // The last one may have become empty since it was counted.
     if (listed.length === 0 && page > 1 && page !== last)
@@ -45,7 +46,7 @@ export async function* numberedPages(
       );
     yield listed;
   }
-  if (last !== undefined && last > 1) return;
+  if (backwardCount > 0) return;
   for (let [page, now] = [1, first]; ; now = await read(page)) {
     yield now.listed;
     if (now.last !== undefined && now.last <= page) return;
