@@ -27,8 +27,11 @@ function buildIfStale(name, build) {
   const part = PARTS.find((one) => one.name === name);
   if (!force && !isStale(root, part)) return;
   const newest = newestSource(root, part);
-  console.error(`Building ${name} (${part.what}) ...`);
+  const step = `${PARTS.indexOf(part) + 1} of ${PARTS.length}`;
+  console.error(`Building ${name} (${part.what}; part ${step}) ...`);
+  const startMs = Date.now();
   build();
+  console.error(`Built ${name} in ${((Date.now() - startMs) / 1000).toFixed(1)} s`);
   const stamp = stampOf(root, part);
   writeFileSync(stamp, '');
   const seconds = Math.max(newest, Date.now()) / 1000;

@@ -22,7 +22,7 @@ function isInstalled(root, modules) {
 }
 
 function install(root) {
-  console.error('Installing dependencies (npm ci) ...');
+  console.error('Installing dependencies (npm ci, which prints only when it is done) ...');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const result = spawnSync(
     npm,

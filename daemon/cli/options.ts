@@ -103,7 +103,10 @@ export function addOwnOptions(command: Command): Command {
     .env('TRAWL_LOG_LEVEL');
   return command
     .addOption(
-      new Option('--data-dir <path>', 'folder of the index and the store')
+      new Option(
+        '--data-dir <path>',
+        'folder of the index and the store; serve, index and mcp create it in the current folder, other commands look in parent folders too',
+      )
         .env('TRAWL_DATA_DIR')
         .default(DATA_DIR),
     )

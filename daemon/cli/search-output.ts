@@ -201,9 +201,12 @@ export function formatIncomplete(
   if (response.isSearchExhaustive) return '';
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const { actualMatchCount, totalMatchCount } = response.stats;
-  return reasons === 'match_limit'
-    ? `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise -n\n`
-    : `incomplete: ${reasons} (at least ${matches(totalMatchCount)} found)\n`;
+  if (reasons === 'match_limit')
+    return `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise -n\n`;
+  const advice = response.incompleteReasons?.includes('symbols_missing')
+    ? '; a daemon finds symbols after it has indexed the files: "trawl status" shows how far; without one "trawl index" does'
+    : '';
+  return `incomplete: ${reasons} (at least ${matches(totalMatchCount)} found)${advice}\n`;
 }
 
 /** Hints name fields of a request; here these are flags. */

@@ -217,6 +217,10 @@ test('output: an incomplete answer names the reasons and the matches found so fa
     formatIncomplete(answer),
     'incomplete: match_limit, deadline (at least 7 matches found)\n',
   );
+  assert.match(
+    formatIncomplete({ ...answer, incompleteReasons: ['symbols_missing'] }),
+    /found\); a daemon finds symbols after .*: "trawl status" shows how far; without .*\n$/,
+  );
   assert.equal(formatIncomplete(response([])), '');
 });
 

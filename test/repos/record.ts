@@ -12,5 +12,6 @@ export function repoRecord(repoId: number, name: string): RepoRecord {
     visibility: 'unknown',
     source: { kind: 'folder', path: '/' },
     defaultRevision: 'HEAD',
+    indexedAt: '2026-01-01T00:00:00.000Z',
   };
 }

@@ -2,6 +2,7 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ShardTimes } from '../host/search-messages.ts';
+import type { Hint } from '../query/hints.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { DocList } from './found-docs.ts';
 import type { FileResults, RenderSums } from './render.ts';
@@ -110,6 +111,9 @@ export function incompleteReasons(
   if (isFailed) reasons.push('internal_error');
   return reasons;
 }
+
+/** In place of other hints, where not even the best file fits. Bound: what the least `maxBytes`, 1,024, leaves beside `stats`. */
+export const TOO_SMALL: Hint = { message: 'The best file alone exceeds maxBytes: raise it.' };
 
 export function withSizeLimit(reasons: readonly string[]): string[] {
   const limits = reasons.filter((reason) => reason === 'match_limit');

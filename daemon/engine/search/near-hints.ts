@@ -75,8 +75,10 @@ export async function answerHints(over: Over): Promise<{ readonly hints?: readon
   const prior = prepared.hints(matchCount > 0);
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
   if (isOver) return prior;
-  const others = prior.hints ?? (await nearHintsOf(over));
-  const unsearched = matchCount === 0 && isWhole ? prepared.unsearched() : [];
+  const isNothing = matchCount === 0 && isWhole;
+  const unindexed = isNothing ? prepared.unindexed() : [];
+  const others = prior.hints ?? (unindexed.length > 0 ? [] : await nearHintsOf(over));
+  const unsearched = isNothing ? [...unindexed, ...prepared.unsearched()] : [];
   const hints = [...others.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
   return hints.length === 0 ? {} : { hints };
 }

@@ -21,7 +21,7 @@ import { repoTestOf } from '../query/repos.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { revisionHints, unreadHints } from './revision-hints.ts';
-import { unsearchedHints } from './unsearched-hints.ts';
+import { unindexedHints, unsearchedHints } from './unsearched-hints.ts';
 import { hasRevisionFilter, displayedRevisionTexts, withOnDemand } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -97,6 +97,7 @@ export interface Prepared {
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
   /** On files whose content was not searched, for queries on contents. */
   readonly unsearched: () => readonly Hint[];
+  readonly unindexed: () => readonly Hint[];
 }
 
 /** The caller keeps the snapshot. Errors: QueryError; UnknownContextError; AbortError when the client is gone. */
@@ -168,8 +169,9 @@ function* prepareSteps(
     parts.tooLargeOf !== undefined && hasKind(plan, ['text', 'regex'])
       ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
       : [];
+  const unindexed = (): Hint[] => unindexedHints(repos());
   const sizeMax = request.maxBytes;
-  return { tree, plan, scope, gaps, view, run, render, sizeMax, hints, unsearched };
+  return { tree, plan, scope, gaps, view, run, render, sizeMax, hints, unsearched, unindexed };
 }
 
 function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {

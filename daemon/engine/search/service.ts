@@ -3,7 +3,14 @@
 
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
-import { fittingCount, textsAround, withSizeLimit, workTimes, writeWithFiles } from './answer.ts';
+import {
+  fittingCount,
+  textsAround,
+  TOO_SMALL,
+  withSizeLimit,
+  workTimes,
+  writeWithFiles,
+} from './answer.ts';
 import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
 import { acquireFor } from './on-demand.ts';
 import type { DocList } from './found-docs.ts';
@@ -45,7 +52,8 @@ export function search(
     const hints = await answerHints({ ...over, search: completeSearch });
     const fitting =
       request.maxBytes === undefined ? completed : fitted(completed, hints, request.maxBytes);
-    const { head, tail } = membersOf(fitting, hints);
+    const isEmptied = fitting.files.count === 0 && completed.files.count > 0;
+    const { head, tail } = membersOf(fitting, isEmptied ? { hints: [TOO_SMALL] } : hints);
     const { files } = fitting;
     // Larger answers are assembled while they are sent.
     const isSmall = files.sizeOf(0, files.count) <= 128 * 1024;

@@ -7,7 +7,7 @@ import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { fittingCount, type FlushReason, statsObject } from './answer.ts';
-import { withSizeLimit, writeWithFiles } from './answer.ts';
+import { TOO_SMALL, withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import { acquireFor } from './on-demand.ts';
 import { type DocList, NO_DOCS } from './found-docs.ts';
@@ -311,11 +311,13 @@ export class SearchStream {
     );
     const reasons = this.#isCut ? withSizeLimit(found) : found;
     const isWhole = reasons.length === 0;
+    const isEmptied = this.#isCut && totals.actualMatchCount === 0;
+    const matched = { matchCount: totals.totalMatchCount, isWhole };
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),
       ...exhaustiveness(reasons),
-      ...(await this.#prepared.hints({ matchCount: totals.totalMatchCount, isWhole })),
+      ...(isEmptied ? { hints: [TOO_SMALL] } : await this.#prepared.hints(matched)),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
     this.#parts.onCompleted?.(totals.duration / 1e6);

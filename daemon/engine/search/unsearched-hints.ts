@@ -1,6 +1,8 @@
-// Hints for searches without results: files in scope that are indexed by name only because they are too large.
+// Hints for searches without results: repos in scope that are not indexed yet, as after a lost catalog, and files that are
+// indexed by name only because they are too large.
 
 import type { RepoRecord } from '../../repos/records.ts';
+import { someNames } from '../../repos/some-names.ts';
 import type { Hint } from '../query/hints.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -11,6 +13,15 @@ interface LargeFiles {
 
 /** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
 const cached = new WeakMap<Snapshot, readonly LargeFiles[]>();
+
+/** Names the first ones; none if all are indexed. */
+export function unindexedHints(repos: readonly RepoRecord[]): Hint[] {
+  const unindexed = repos.filter(({ indexedAt }) => indexedAt === undefined);
+  if (unindexed.length === 0) return [];
+  const count = unindexed.length === 1 ? '1 repository is' : `${unindexed.length} repositories are`;
+  const names = someNames(unindexed.map(({ name }) => name));
+  return [{ message: `${count} not indexed yet, and not searched: ${names}.` }];
+}
 
 /** Names the repo with most such files; none without such files. */
 export function unsearchedHints(

@@ -324,6 +324,26 @@ test('no matches: files too large to search are counted, over any number of repo
     );
 });
 
+test('no matches: repositories in scope that are not indexed yet are named, if visible', async () => {
+  await using engine = await Engine.open();
+  const indexed = repoRecord(1, 'host/a');
+  const waiting = [2, 3].map((id) => repoRecord(id, `host/w${id}`));
+  const shard = engine.shardOf(indexed, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]);
+  const records = waiting.map(({ indexedAt: _, ...record }) => record);
+  engine.publish([shard], [indexed, ...records]);
+  const requested = async (query: string, repoAccess = SEES_ALL) =>
+    (await hintsOf(engine, query, {}, repoAccess)).map(({ message }) => message);
+  const both = '2 repositories are not indexed yet, and not searched: host/w2, host/w3.';
+  assert.deepEqual(await requested('nowhere'), [both]);
+  // What similar queries find says nothing about these repositories.
+  assert.deepEqual(await requested('Plum lang:go'), [both]);
+  assert.deepEqual(await requested('nowhere repo:w3'), [
+    both.replace('2 repositories are', '1 repository is').replace('host/w2, ', ''),
+  ]);
+  assert.deepEqual(await requested('plum'), []);
+  assert.deepEqual(await requested('nowhere', { base: new Set([1]), extra: NO_REPOS }), []);
+});
+
 test('matches missing before CRLF: their number', async () => {
   await using engine = await Engine.over([
     { path: 'lf', bytes: Buffer.from('plum;\npear pear\npear\n') },

@@ -31,9 +31,11 @@ interface Answer {
   readonly stats: Record<string, number>;
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly object[];
 }
 
 const ENVIRONMENT = environmentOf();
+const TOO_SMALL_HINTS = [{ message: 'The best file alone exceeds maxBytes: raise it.' }];
 
 const LONG = `${'ä'.repeat(200)}needle${'ö'.repeat(200)}needle${'x'.repeat(200)}`;
 
@@ -84,6 +86,8 @@ void test('results end before the answer exceeds its size, and the answer says s
     const isCut = answer.files.length < whole.files.length;
     assert.deepEqual(answer.incompleteReasons, isCut ? ['size_limit'] : undefined);
     assert.equal(isCut, maxBytes < whole.size + 64);
+    const isEmptied = answer.files.length === 0;
+    assert.deepEqual(answer.hints, isEmptied ? TOO_SMALL_HINTS : undefined);
   }
   const both = await answerTo({ maxBytes: 5000, matches: 40 });
   assert.deepEqual(both.incompleteReasons, ['match_limit', 'size_limit']);
@@ -95,6 +99,8 @@ void test('a stream ends its results in the same way', async () => {
   assert.ok(answer.files.length > 5);
   assert.deepEqual(answer.incompleteReasons, ['size_limit']);
   checkInvariants(answer, { matches: 1000 });
+  const { files, hints } = await streamOf({ maxBytes: 1024, contextLines: 100, whole: true });
+  assert.deepEqual([files, hints], [[], TOO_SMALL_HINTS]);
   assert.equal((await streamOf({ maxBytes: 1_000_000 })).incompleteReasons, undefined);
 });
 
