@@ -1,6 +1,6 @@
 // Builds everything into build/: the core (debug and release WebAssembly), the table of languages, the grammars
-// of tree-sitter, the daemon, tests and benchmarks (JavaScript), the API description, what browsers load, and the bundle that
-// `trawl` runs. Skips a part whose sources are older than its output. `--force` builds all.
+// of tree-sitter, some packages, the daemon, tests and benchmarks (JavaScript), the API description, what browsers load, and
+// the bundle that `trawl` runs. Skips a part whose sources are older than its output. `--force` builds all.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -57,6 +57,7 @@ alone(root, () => {
   });
   buildIfStale('languages', () => run('scripts/languages.mjs', []));
   buildIfStale('grammars', () => run('scripts/grammars.mjs', []));
+  buildIfStale('packages', () => run('scripts/packages.mjs', []));
   buildIfStale('daemon', () => {
     for (const folder of ['bench', 'daemon', 'test']) removeOrphans(folder);
     // With --force what is known of the last build goes, so that every file is written again.
@@ -64,7 +65,10 @@ alone(root, () => {
     const incremental = ['--incremental', '--tsBuildInfoFile', BUILD_INFO];
     run('node_modules/typescript/bin/tsc', ['-p', '.', ...incremental]);
   });
-  buildIfStale('openapi', () => run('build/daemon/api/write-document.js', []));
+  buildIfStale('openapi', () => {
+    run('build/daemon/api/write-document.js', []);
+    run('build/test/api/write-whole-document.js', []);
+  });
   buildIfStale('web', () => {
     run('node_modules/typescript/bin/tsc', ['-p', 'daemon/web']);
     run('scripts/web.mjs', []);

@@ -21,6 +21,11 @@ export const PARTS = [
     locations: ['scripts/grammars.mjs', 'package-lock.json'],
   },
   {
+    name: 'packages',
+    what: 'dependencies of many files, one file each',
+    locations: ['scripts/packages.mjs', 'package-lock.json'],
+  },
+  {
     name: 'daemon',
     what: 'the daemon and its tests',
     locations: ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
@@ -28,7 +33,13 @@ export const PARTS = [
   {
     name: 'openapi',
     what: 'the description of the API',
-    locations: ['daemon', 'package.json', 'package-lock.json'],
+    locations: [
+      'daemon',
+      'test/api/document.ts',
+      'test/api/write-whole-document.ts',
+      'package.json',
+      'package-lock.json',
+    ],
   },
   {
     name: 'web',

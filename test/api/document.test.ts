@@ -8,8 +8,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { ERRORS, type ErrorCode } from '../../daemon/api/shapes/api-error.ts';
 import { Router } from '../../daemon/http/router.ts';
-import { headerOf, operationsOf, publicDocument, wholeDocument } from './document.ts';
-import { GOLDEN_FILE, listingOf } from './golden.ts';
+import { headerOf, operationsOf, wholeDocument } from './document.ts';
+import { GOLDEN_FILE, listingOf, publicDocument } from './golden.ts';
 
 const document = publicDocument();
 const operations = operationsOf(document);

@@ -1,10 +1,17 @@
 // The API description as a short listing, a line for each field, to detect incompatible changes.
 // `test/api/api.golden.txt` is the accepted listing; `npm run golden` rewrites it.
 
-import { headerOf, operationsOf } from './document.ts';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
+import { makeDocument } from '../../daemon/api/instance/openapi.ts';
+import { DOCUMENT_OPTIONS, headerOf, operationsOf } from './document.ts';
 import type { Document, Operation, Response, Schema } from './document.ts';
 
 export const GOLDEN_FILE = 'test/api/api.golden.txt';
+
+/** What clients see. */
+export function publicDocument(): Document {
+  return makeDocument(ENDPOINTS, DOCUMENT_OPTIONS) as Document;
+}
 
 /** The listing; `!` marks required members. */
 export function listingOf(document: Document): string {

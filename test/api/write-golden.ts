@@ -1,7 +1,6 @@
 // Writes the listing of the API description. Run by `npm run golden`.
 
 import { writeFileSync } from 'node:fs';
-import { publicDocument } from './document.ts';
-import { GOLDEN_FILE, listingOf } from './golden.ts';
+import { GOLDEN_FILE, listingOf, publicDocument } from './golden.ts';
 
 writeFileSync(GOLDEN_FILE, listingOf(publicDocument()));

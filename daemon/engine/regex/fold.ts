@@ -10,14 +10,21 @@ const FOLDED: ReadonlyMap<number, number> = readTable();
 /** The code points of a fold by its target; at least two each. */
 const VARIANTS: ReadonlyMap<number, readonly number[]> = groupByFold();
 
-const CASED: readonly number[] = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
+interface Cased {
+  /** All that equal another one without regard to case, ascending. */
+  readonly points: readonly number[];
+  /** For each of them, the indexes of all that equal it. */
+  readonly peers: readonly (readonly number[])[];
+}
 
-/** For each of CASED, the indexes of all that equal it without regard to case. */
-const PEERS: readonly (readonly number[])[] = findPeers();
+let cased: Cased | undefined;
 
-function findPeers(): readonly (readonly number[])[] {
-  const indexes = new Map(CASED.map((codePoint, index) => [codePoint, index]));
-  return CASED.map((codePoint) => foldVariants(codePoint).map((one) => indexes.get(one)!));
+/** Why not at the start: it takes 20 ms, and few queries need it. */
+function findCased(): Cased {
+  const points = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
+  const indexes = new Map(points.map((codePoint, index) => [codePoint, index]));
+  const peers = points.map((codePoint) => foldVariants(codePoint).map((one) => indexes.get(one)!));
+  return { points, peers };
 }
 
 function readTable(): ReadonlyMap<number, number> {
@@ -79,12 +86,13 @@ function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
 }
 
 function missingVariants(ranges: readonly CodePointRange[]): readonly number[] {
+  const { points, peers } = (cased ??= findCased());
   let rangeIndex = 0;
-  const isMember = CASED.map((codePoint) => {
+  const isMember = points.map((codePoint) => {
     while (rangeIndex < ranges.length && ranges[rangeIndex]!.end <= codePoint) rangeIndex++;
     return rangeIndex < ranges.length && ranges[rangeIndex]!.start <= codePoint;
   });
-  return CASED.filter(
-    (_, index) => !isMember[index] && PEERS[index]!.some((peer) => isMember[peer]),
+  return points.filter(
+    (_, index) => !isMember[index] && peers[index]!.some((peer) => isMember[peer]),
   );
 }
