@@ -2,19 +2,20 @@
 // configuration. A fetch is staged beside it until it is complete and confirmed, so that nobody reads it before. A damaged
 // mirror is rebuilt in the same way.
 
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
+import { trustedCertificates } from '../../base/config/dispatcher.ts';
 import type { Log } from '../../base/log.ts';
 import { Slots } from '../../base/slots.ts';
 import { answerFailure } from '../failures.ts';
 import { type GitCredential, HostError } from '../host.ts';
 import { checkGitPaths } from '../../sources/git/git-paths.ts';
-import { runGit } from '../../sources/git/git.ts';
+import { passedVariables, runGit } from '../../sources/git/git.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
 import { listRemote } from './list-remote.ts';
-import { certificateFile } from './certificates.ts';
 import { checkSpace } from './free-space.ts';
 import type { FetchProgress } from './git-progress.ts';
 import { MirrorError } from './mirror-error.ts';
@@ -262,4 +263,29 @@ function decodedBranch({ defaultBranch }: Pick<MirrorState, 'defaultBranch'>): {
 } {
   if (defaultBranch === null) return {};
   return { defaultBranch: Buffer.from(defaultBranch, 'latin1').toString('utf8') };
+}
+
+/**
+ * The certificates trusted for the host's API as the one file that git accepts, in the folder of the mirrors; undefined:
+ * git's own suffice. Errors: ConfigError; the file system's.
+ */
+async function certificateFile(
+  folder: string,
+  protocol: Protocol,
+  caFile: string | undefined,
+): Promise<string | undefined> {
+  if (protocol !== 'https') return undefined;
+  const env = passedVariables();
+  const isUsual = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'].every(
+    (name) => (env[name] ?? '') === '',
+  );
+  if (caFile === undefined && isUsual) return undefined;
+  const text = [...new Set(trustedCertificates({ caFile, env }))].join('\n');
+  const name = `certificates-${hash('sha256', text).slice(0, 16)}.pem`;
+  const file = path.join(folder, name);
+  if (existsSync(file)) return file;
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, text);
+  await rename(fresh, file);
+  return file;
 }

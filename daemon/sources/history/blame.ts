@@ -74,7 +74,7 @@ export function parseBlame(output: string): Blame {
     const space = line.indexOf(' ');
     const [name, value] = space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
     if (name === 'filename') ranges.push({ hash, path: unquoteName(value), startLine, lineCount });
-    else if (name !== '') readFact(draftOf(drafts, hash), name, value);
+    else if (name !== '') Object.assign(draftOf(drafts, hash), FACTS[name]?.(value));
   }
   ranges.sort((a, b) => a.startLine - b.startLine);
   return { ranges: joinNeighbours(ranges), commits: commitsOf(ranges, drafts) };
@@ -89,29 +89,17 @@ function draftOf(drafts: Map<string, Draft>, hash: string): Draft {
   return draft;
 }
 
-function readFact(draft: Draft, name: string, value: string): void {
-  switch (name) {
-    case 'author':
-      draft.authorName = value;
-      break;
-    case 'author-mail':
-      draft.authorEmail = value.replace(/^<(.*)>$/s, '$1');
-      break;
-    case 'author-time':
-      draft.authorTime = Number(value);
-      break;
-    case 'summary':
-      draft.message = value;
-      break;
-    case 'previous': {
-      const space = value.indexOf(' ');
-      draft.previous = { hash: value.slice(0, space), path: unquoteName(value.slice(space + 1)) };
-      break;
-    }
-    default:
-    // The committer, and whether history ends here.
-  }
-}
+/** The facts that count, by git's name. */
+const FACTS: Readonly<Record<string, (value: string) => Partial<Draft>>> = {
+  author: (authorName) => ({ authorName }),
+  'author-mail': (mail) => ({ authorEmail: mail.replace(/^<(.*)>$/s, '$1') }),
+  'author-time': (seconds) => ({ authorTime: Number(seconds) }),
+  summary: (message) => ({ message }),
+  previous: (value) => {
+    const [hash = ''] = value.split(' ', 1);
+    return { previous: { hash, path: unquoteName(value.slice(hash.length + 1)) } };
+  },
+};
 
 function joinNeighbours(sorted: readonly BlameRange[]): BlameRange[] {
   const joined: BlameRange[] = [];

@@ -7,7 +7,6 @@ import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { languageTables } from './language-data.ts';
 import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
-import { modelineNames } from './modelines.ts';
 
 /** Bytes at the start that rules may search. */
 const HEAD_SIZE = 4096;
@@ -160,4 +159,45 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
 /** The language of a person's input: name or alias, ignoring case, `-` for spaces allowed. */
 export function resolveLanguage(text: string): string | undefined {
   return languageTables().byName.get(text.trim().toLowerCase());
+}
+
+/** Lines at each end that are read for modelines; each end has HEAD_SIZE bytes at most. */
+const LINE_COUNT = 5;
+
+const EMACS = /-\*-(.+?)-\*-/;
+/** Source: Vim's `:help modeline`: `vim:`, `vim600:`, `vi:`, and `ex:` after a blank; `set` may follow. */
+const VIM = /(?:^|[ \t])(?:(?:[Vv]im|vi)(?:[<=>]?\d+)?|(?<=[ \t])ex):[ \t]*(.*)/;
+const VIM_TYPE = /(?:^|[\s:])(?:filetype|ft|syntax|syn)=([\w+#-]+)/;
+
+/**
+ * Languages named by the modelines of a whole content, the most trusted first; editors' names, not linguist's. Cost: 2
+ * µs if there is none.
+ */
+function modelineNames(bytes: Uint8Array): string[] {
+  const head = textOf(bytes);
+  const isWhole = bytes.length <= HEAD_SIZE;
+  const tail = isWhole ? head : textOf(bytes.subarray(-HEAD_SIZE));
+  if (!hasMark(head) && (isWhole || !hasMark(tail))) return [];
+  const lines = [
+    ...head.split('\n').slice(0, LINE_COUNT),
+    ...tail.replace(/\n+$/, '').split('\n').slice(-LINE_COUNT),
+  ];
+  return [...lines.flatMap(emacsMode), ...lines.flatMap(vimType)];
+}
+
+function hasMark(text: string): boolean {
+  return text.includes('-*-') || /\b(?:[Vv]im?|ex)(?:[<=>]?\d+)?:/.test(text);
+}
+
+function emacsMode(line: string): string[] {
+  const inner = EMACS.exec(line)?.[1]?.trim();
+  if (inner === undefined) return [];
+  if (!inner.includes(':')) return [inner];
+  const mode = /(?:^|;)\s*mode\s*:\s*([^\s;]+)/i.exec(inner)?.[1];
+  return mode === undefined ? [] : [mode];
+}
+
+function vimType(line: string): string[] {
+  const type = VIM_TYPE.exec(VIM.exec(line)?.[1] ?? '')?.[1];
+  return type === undefined ? [] : [type];
 }

@@ -18,12 +18,15 @@ import type { Host } from '../../hosts/host.ts';
 import { hostPauses } from '../../hosts/rate-limit.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalog } from '../../index/catalog/catalog.ts';
-import { type CatalogRepo, withoutFingerprint } from '../../index/catalog/catalog-records.ts';
+import {
+  type CatalogRepo,
+  unbuilt,
+  withoutFingerprint,
+} from '../../index/catalog/catalog-records.ts';
 import type { JobRows } from '../../store/jobs.ts';
 import type { ConnectionLimits } from '../jobs/job-limits.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
-import { unbuilt } from '../../index/catalog/catalog-records.ts';
 import { hostedRecord } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
@@ -31,13 +34,12 @@ import { CleanupJobs } from './cleanup-jobs.ts';
 import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } from './mirrors.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
-import { LatestVisibility } from './confirm-fetch.ts';
+import { LatestVisibility, narrowed, type OtherRepositoryError } from './confirm-fetch.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
-import { narrowed, type OtherRepositoryError } from './confirm-fetch.ts';
 
 export interface HostAccess {
   /** Errors: the configuration is incomplete. */

@@ -19,7 +19,6 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { OBJECT_MISSING } from '../../sources/disk/excluded-path.ts';
 import { listDisk } from '../../sources/docs/source-disk.ts';
 import { GitError } from '../../sources/git/git.ts';
-import type { Revision } from '../../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { Catalog, RepoSizes } from '../../index/catalog/catalog.ts';
@@ -200,12 +199,14 @@ export class RepoIndexer {
         ? { commit: probed.commit }
         : {}),
     };
-    const { revisions, areComplete } = await this.#revisionsOf(record, probed, context);
+    const warnings: string[] = [];
+    const revisions = await selectRevisions(record, probed, warnings);
+    for (const warning of warnings) context.onWarning(warning);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const source: JobSource = {
       probed,
       spec,
-      refFingerprint: areComplete ? refFingerprint : undefined,
+      refFingerprint: warnings.length === 0 ? refFingerprint : undefined,
     };
     const indexed = catalog.repo(record.repoId);
     const job = indexed && { ...source, indexed, filters, context };
@@ -270,18 +271,6 @@ export class RepoIndexer {
 
   #isIntact({ shards }: CatalogRepo): boolean {
     return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
-  }
-
-  /** `areComplete`: all selected revisions exist. */
-  async #revisionsOf(
-    record: RepoRecord,
-    probed: ProbedSource,
-    { onWarning }: IndexContext,
-  ): Promise<{ revisions: readonly Revision[]; areComplete: boolean }> {
-    const warnings: string[] = [];
-    const revisions = await selectRevisions(record, probed, warnings);
-    for (const warning of warnings) onWarning(warning);
-    return { revisions, areComplete: warnings.length === 0 };
   }
 
   #buildOptions(
