@@ -103,10 +103,6 @@ function nothing(name: string, listedCount = 0): PageTarget {
   return { name, listedCount, again: [] };
 }
 
-function isPath(text: string): boolean {
-  return text.length <= PATH_SIZE_MAX && PATH.test(text);
-}
-
 /** State of one listing. */
 class Listing {
   readonly #anonymousProbe: AnonymousProbe | undefined;
@@ -156,7 +152,9 @@ class Listing {
   }
 
   #take(target: Target, listed: readonly Listed[]) {
-    const strange = listed.find(({ repo }) => repo !== undefined && !isPath(repo.path))?.repo;
+    const strange = listed.find(
+      ({ repo }) => repo && (repo.path.length > PATH_SIZE_MAX || !PATH.test(repo.path)),
+    )?.repo;
     if (strange !== undefined) throw wrong(`${JSON.stringify(strange.path)} is not a path`, target);
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;

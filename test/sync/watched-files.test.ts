@@ -43,7 +43,7 @@ async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<W
   };
   const jobs: (readonly string[] | undefined)[] = [];
   const warnings: string[] = [];
-  const fileTracker = new FileTracker({ filesMax: FILES_MAX });
+  const fileTracker = new FileTracker(FILES_MAX);
   const index = async (): Promise<boolean> => {
     jobs.push(fileTracker.take(1));
     const { states } = await listDisk(record.source);

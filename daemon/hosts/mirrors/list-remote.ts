@@ -22,14 +22,10 @@ export interface ListRemoteOptions {
   readonly log: Log;
 }
 
-export interface Answer {
-  /** The remote, at its current address. */
-  readonly remote: Remote;
-  readonly refs: RemoteRefs;
-}
-
-/** Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
-export async function listRemote(options: ListRemoteOptions): Promise<Answer> {
+/** The remote, at its current address, and its refs. Errors: HostError; MirrorError; ConfigError; the reason of the signal. */
+export async function listRemote(
+  options: ListRemoteOptions,
+): Promise<{ readonly remote: Remote; readonly refs: RemoteRefs }> {
   const { remote, caFile, log } = options;
   const { address, credential } = remote;
   if (isHttp(address)) {

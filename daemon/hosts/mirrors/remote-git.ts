@@ -215,17 +215,11 @@ const HELPER = [
   'f',
 ].join('; ');
 
-interface CredentialAccess {
-  readonly settings: readonly string[];
-  /** For file 3 of the process. */
-  readonly secret: string | undefined;
-}
-
 /**
- * Settings and secret that give git the credential, for the origin of an http(s) address only. Errors: MirrorError if
- * it cannot be passed.
+ * Settings and secret (for file 3 of the process) that give git the credential, for the origin of an http(s) address only.
+ * Errors: MirrorError if it cannot be passed.
  */
-function credentialAccess(url: string, credential: GitCredential | undefined): CredentialAccess {
+function credentialAccess(url: string, credential: GitCredential | undefined) {
   if (credential === undefined) return { settings: [], secret: undefined };
   const { protocol, host } = new URL(url);
   const { user } = credential;

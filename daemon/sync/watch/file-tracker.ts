@@ -20,11 +20,6 @@ const CHANGED_MAX = 500;
 /** Names of files and folders that decide which files are docs. */
 export const RULE_NAMES: ReadonlySet<string> = new Set([...RULE_FILES, '.git']);
 
-export interface FileTrackerOptions {
-  /** Limit for files of all repos; beyond it the states of the repos with the oldest jobs are dropped. */
-  readonly filesMax?: number;
-}
-
 export class FileTracker {
   readonly #filesMax: number;
   readonly #states = new Map<number, TrackedFiles>();
@@ -35,7 +30,8 @@ export class FileTracker {
   /** For each watched repo the paths that may have changed since its last job began; undefined: any. */
   readonly #changed = new Map<number, Set<string> | undefined>();
 
-  constructor({ filesMax = FILES_MAX }: FileTrackerOptions = {}) {
+  /** @param filesMax  of all repos; beyond it the states of the repos with the oldest jobs are dropped */
+  constructor(filesMax = FILES_MAX) {
     this.#filesMax = filesMax;
   }
 
