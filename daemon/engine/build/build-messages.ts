@@ -94,14 +94,12 @@ export interface BatchDone {
   readonly segments: readonly string[];
 }
 
-export interface ShardDone {
-  readonly kind: 'shardDone';
-  readonly path: string;
-  readonly summary: FinishedShard;
-}
-
 export type FromBuildWorker =
-  StoredQuery | LocationQuestion | BatchDone | ShardDone | { readonly kind: 'rested' };
+  | StoredQuery
+  | LocationQuestion
+  | BatchDone
+  | { readonly kind: 'shardDone'; readonly path: string; readonly summary: FinishedShard }
+  | { readonly kind: 'rested' };
 
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);

@@ -220,9 +220,8 @@ async function runCompletion(job: CompletionJob): Promise<void> {
     blocks: Buffer.concat(job.blocks),
     caseMarks: Buffer.concat(job.caseMarks),
   };
-  const summary = completeShard(module, job.path, tables, job.segments, {
-    isSynced: work === 'background',
-  });
+  const isSynced = work === 'background';
+  const summary = completeShard(module, job.path, tables, job.segments, isSynced);
   if (isLarge) giveMemoryBack();
   post({ kind: 'shardDone', path: job.path, summary });
   await Promise.resolve();

@@ -17,7 +17,6 @@ import type {
   CompletionJob,
   FromBuildWorker,
   BatchStart,
-  ShardDone,
   ToBuildWorker,
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
@@ -204,23 +203,30 @@ const NOTHING_DONE: BuildProgress = {
 
 let buildCount = 0;
 
-interface GrowingShard {
+class GrowingShard {
   readonly plan: PlannedShard;
   readonly path: string;
-  readonly segments: string[];
-  readonly blobs: Uint8Array[];
-  readonly blocks: Uint8Array[];
-  readonly caseMarks: Uint8Array[];
   readonly firstBatch: number;
+  readonly segments: string[] = [];
+  readonly blobs: Uint8Array[] = [];
+  readonly blocks: Uint8Array[] = [];
+  readonly caseMarks: Uint8Array[] = [];
   outcomes: DocOutcomes | undefined;
-  contentSize: number;
-  blobCount: number;
-  blockCount: number;
-  segmentCount: number;
+  contentSize = 0;
+  blobCount = 0;
+  blockCount = 0;
+  segmentCount = 0;
   remainingBatches: number;
   /** After completion: the listing's index of each doc, and the docs without stored content. */
-  fileOfDoc: Uint32Array;
-  unstored: readonly UnstoredDoc[];
+  fileOfDoc = new Uint32Array();
+  unstored: readonly UnstoredDoc[] = [];
+
+  constructor(plan: PlannedShard, file: string, firstBatch: number) {
+    this.plan = plan;
+    this.path = file;
+    this.firstBatch = firstBatch;
+    this.remainingBatches = plan.batches.length;
+  }
 }
 
 interface RunningBatch {
@@ -273,13 +279,11 @@ class Build {
     const done = { filesDone: tooLarge, skipped: tooLarge };
     this.#report({ phase: 'reading', filesTotal, bytesTotal, ...done });
     try {
-      await this.#runThreads();
+      await this.#runThreads().finally(() => this.#pool?.close());
     } catch (error) {
-      await this.#pool?.close();
       await this.#removeFiles();
       throw error;
     }
-    await this.#pool?.close();
     return this.#result();
   }
 
@@ -342,23 +346,8 @@ class Build {
 
   #startShard(plan: PlannedShard): GrowingShard {
     const name = `build-${process.pid}-${buildCount++}.tmp`;
-    const shard: GrowingShard = {
-      plan,
-      path: path.join(this.#options.folder, name),
-      segments: [],
-      blobs: [],
-      blocks: [],
-      caseMarks: [],
-      firstBatch: this.#batches.length,
-      outcomes: undefined,
-      contentSize: 0,
-      blobCount: 0,
-      blockCount: 0,
-      segmentCount: 0,
-      remainingBatches: plan.batches.length,
-      fileOfDoc: new Uint32Array(),
-      unstored: [],
-    };
+    const file = path.join(this.#options.folder, name);
+    const shard = new GrowingShard(plan, file, this.#batches.length);
     for (const batch of plan.batches)
       this.#batches.push({ shard, plan: batch, docs: [], toStore: [], size: 0, skipped: 0 });
     return shard;
@@ -378,7 +367,8 @@ class Build {
         this.#finishBatch(message);
         break;
       case 'shardDone':
-        this.#finishShard(message);
+        this.#finished.push({ path: message.path, ...message.summary });
+        if (this.#finished.length === this.#shards.length) this.#end?.resolve();
     }
   }
 
@@ -485,11 +475,6 @@ class Build {
     shard.fileOfDoc = fileOfDoc.subarray(0, docs.count);
     shard.unstored = unstored;
     return docs.columns();
-  }
-
-  #finishShard({ path: file, summary }: ShardDone): void {
-    this.#finished.push({ path: file, ...summary });
-    if (this.#finished.length === this.#shards.length) this.#end?.resolve();
   }
 
   #report(change: Partial<BuildProgress>): void {

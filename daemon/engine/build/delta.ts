@@ -33,14 +33,7 @@ import { DocFilter } from './filters.ts';
 import { type DocLocation, IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { type MissingDoc, MissingDocs } from './missing-docs.ts';
 import { rulesFor } from './rule-docs.ts';
-import {
-  applyChange,
-  type BuiltRows,
-  changesFrom,
-  docOf,
-  presentCommits,
-  revisionFileOver,
-} from './targets.ts';
+import { applyChange, changesFrom, docOf, presentCommits, revisionFileOver } from './targets.ts';
 
 export interface DeltaOptions extends BuildOptions {
   readonly indexed: IndexedState;
@@ -221,11 +214,15 @@ class Delta {
         ? { shards: [], skipped: {}, failures: [] }
         : await buildDocs(this.#options, { ...(await this.#rules()), files: FileList.of(files) });
     for (const { reason } of built.failures) add(this.#excluded, reason, 1);
+    const sets = new Map(this.#targets.map((target, index) => [index, target.sets]));
     return {
       isSame: areSetsSame && files.length === 0,
       kept,
       shards: built.shards,
-      revisions: this.#revisionFile(kept, { shards: built.shards, rows }),
+      revisions:
+        kept.length + built.shards.length === 0
+          ? undefined
+          : revisionFileOver(this.#docs, kept, { shards: built.shards, rows }, sets),
       skipped: await this.#countSkipped(kept, built.skipped),
       ignored: countsOf(this.#ignored),
       excluded: countsOf(this.#excluded),
@@ -411,12 +408,6 @@ class Delta {
     const treePath = rawPath === undefined ? { path } : { path, rawPath };
     const stat = statOnDisk(this.#options.spec.path, treePath);
     return { ...treePath, size: stat?.size ?? 0, isSymlink: stat?.isSymbolicLink() ?? false };
-  }
-
-  #revisionFile(kept: readonly number[], built: BuiltRows): Buffer | undefined {
-    if (kept.length + built.shards.length === 0) return undefined;
-    const sets = new Map(this.#targets.map((target, index) => [index, target.sets]));
-    return revisionFileOver(this.#docs, kept, built, sets);
   }
 
   async #countSkipped(

@@ -62,34 +62,27 @@ interface KeptDoc extends ShardDoc {
 
 /** Errors: ShardError where a file cannot be opened; of the file system. Files written so far remain. */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
+  const { path } = order;
   const space = new Space(module);
   try {
-    return mergeSources(module, order, openSources(space, order.sources));
+    const sources = openSources(space, order.sources);
+    const repos = order.repos.filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
+    const contents = new Contents(sources);
+    const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.position(doc)));
+    const { segments, ...coded } = contents.write(module, path);
+    const tables = {
+      repos: repos.map(({ repoId, name }, i) => ({ repoId, name, docCount: lists[i]!.length })),
+      docs: ShardDocs.of(lists.flat()),
+      ...coded,
+    };
+    const summary = completeShard(module, path, tables, segments, true);
+    const symbols = sources.every((source) => source.symbols !== undefined)
+      ? contents.writeSymbols(module, path, order.symbolsPath)
+      : undefined;
+    return { ...summary, repos: mergedReposOf(repos, lists, contents), symbols };
   } finally {
     space.drop();
   }
-}
-
-function mergeSources(
-  module: WebAssembly.Module,
-  order: MergeOrder,
-  sources: readonly Source[],
-): MergeResult {
-  const { path } = order;
-  const repos = order.repos.filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
-  const contents = new Contents(sources);
-  const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.position(doc)));
-  const { segments, ...coded } = contents.write(module, path);
-  const tables = {
-    repos: repos.map(({ repoId, name }, i) => ({ repoId, name, docCount: lists[i]!.length })),
-    docs: ShardDocs.of(lists.flat()),
-    ...coded,
-  };
-  const summary = completeShard(module, path, tables, segments, { isSynced: true });
-  const symbols = sources.every((source) => source.symbols !== undefined)
-    ? contents.writeSymbols(module, path, order.symbolsPath)
-    : undefined;
-  return { ...summary, repos: mergedReposOf(repos, lists, contents), symbols };
 }
 
 function openSources(space: Space, files: readonly ShardFile[]): Source[] {
@@ -190,7 +183,12 @@ class Contents {
     let [contentSize, blobCount, blockCount] = [0, 0, 0];
     for (const [start, end] of this.#batches()) {
       builder.begin();
-      for (let blobId = start; blobId < end; blobId++) addContent(builder, this.#bytesOf(blobId));
+      for (let blobId = start; blobId < end; blobId++) {
+        const bytes = this.#bytesOf(blobId);
+        const position = builder.stage(bytes);
+        const outcome = position === undefined ? 'full' : builder.add(position, bytes.length, 0);
+        if (outcome !== 'added') throw new Error(`a content of ${bytes.length} bytes: ${outcome}`);
+      }
       const batch = builder.close();
       writeContent(path, batch.content, contentSize);
       segments.push(...writeSegments(path, batch.segments, segments.length));
@@ -245,12 +243,6 @@ class Contents {
 
 interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
   readonly segments: readonly string[];
-}
-
-function addContent(builder: SegmentBuilder, bytes: Uint8Array): void {
-  const position = builder.stage(bytes);
-  const outcome = position === undefined ? 'full' : builder.add(position, bytes.length, 0);
-  if (outcome !== 'added') throw new Error(`a content of ${bytes.length} bytes: ${outcome}`);
 }
 
 function mergedReposOf(

@@ -105,15 +105,9 @@ function isDocumentationPath(path: string): boolean {
 }
 
 export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
-  switch (docCategory(path, attributes)) {
-    case 'vendored':
-    case 'generated':
-      return 2;
-    case 'test':
-      return 1;
-    default:
-      return 0;
-  }
+  const category = docCategory(path, attributes);
+  if (category === 'test') return 1;
+  return category === 'vendored' || category === 'generated' ? 2 : 0;
 }
 
 /** Kinds as in the API (API.md 6.3). */

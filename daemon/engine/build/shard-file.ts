@@ -62,10 +62,14 @@ export function completeShard(
   path: string,
   tables: NewTables,
   segments: readonly string[],
-  { isSynced }: { readonly isSynced: boolean },
+  isSynced: boolean,
 ): FinishedShard {
   const files = segments.map((segment) => ({ path: segment, size: statSync(segment).size }));
-  const sums = segments.map(readSum);
+  const sums = segments.map((segment) => {
+    const head = Buffer.alloc(8);
+    readInto(segment, head);
+    return head.readBigUInt64LE();
+  });
   const summary = writeAtPath(path, () =>
     writeShard(module, path, tables, (onPostings) => mergeSegments(module, files, onPostings)),
   );
@@ -74,12 +78,6 @@ export function completeShard(
   const problem = verifyShardFile(module, path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
   return { ...summary, fileId: hashFile(path) };
-}
-
-function readSum(path: string): bigint {
-  const head = Buffer.alloc(8);
-  readInto(path, head);
-  return head.readBigUInt64LE();
 }
 
 function readInto(path: string, target: Uint8Array): void {

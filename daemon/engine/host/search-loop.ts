@@ -99,26 +99,17 @@ export class SearchLoop {
       this.#hasStarted = true;
       this.#isPlanned = true;
     }
-    if (!this.#areHeadsFound) {
-      this.#findHeadShards();
-      return true;
-    }
     const shardId = this.#shardIds[this.#shard]!;
-    if (this.#isAmidHeads) {
-      this.#searchHeads(shardId, isStopRequested);
-      return true;
-    }
-    if (this.#control.isDrained(this.#shard)) {
-      this.#nextShard();
-      return true;
-    }
-    if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
+    if (!this.#areHeadsFound) this.#findHeadShards();
+    else if (this.#isAmidHeads) this.#searchHeads(shardId, isStopRequested);
+    else if (this.#control.isDrained(this.#shard)) this.#nextShard();
+    else if (this.#unitCount === undefined || !this.#searcher.isBound(shardId))
       this.#try(() => this.#bind(shardId, isStopRequested));
-      return true;
+    else {
+      const unit = this.#control.claim(this.#shard);
+      if (unit === undefined) this.#nextShard();
+      else this.#runOrLose(unit, isStopRequested);
     }
-    const unit = this.#control.claim(this.#shard);
-    if (unit === undefined) this.#nextShard();
-    else this.#runOrLose(unit, isStopRequested);
     return true;
   }
 
@@ -220,7 +211,7 @@ export class SearchLoop {
       return true;
     } catch (error) {
       if (!isShardFailure(error)) throw error;
-      if (isUnmapped(error)) return this.#giveUp(error);
+      if (error instanceof ShardError && error.fault === 'unmapped') return this.#giveUp(error);
       this.#renew(error);
     }
     const shardId = this.#shardIds[this.#shard]!;
@@ -258,8 +249,4 @@ export class SearchLoop {
 
 function isShardFailure(error: unknown): boolean {
   return error instanceof ShardError || isTrap(error);
-}
-
-function isUnmapped(error: unknown): boolean {
-  return error instanceof ShardError && error.fault === 'unmapped';
 }

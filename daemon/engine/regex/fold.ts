@@ -40,9 +40,8 @@ function readTable(): ReadonlyMap<number, number> {
 function groupByFold(): ReadonlyMap<number, readonly number[]> {
   const variants = new Map<number, number[]>();
   for (const [point, target] of FOLDED) {
-    const group = variants.get(target);
-    if (group === undefined) variants.set(target, [target, point]);
-    else group.push(point);
+    if (!variants.has(target)) variants.set(target, [target]);
+    variants.get(target)!.push(point);
   }
   return variants;
 }

@@ -20,11 +20,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 interface Partition {
   /** Name or alias to the index of the value. */
   readonly indexes: ReadonlyMap<string, number>;
-  readonly runs: readonly {
-    readonly start: number;
-    readonly end: number;
-    readonly index: number;
-  }[];
+  readonly runs: readonly (CodePointRange & { readonly index: number })[];
 }
 
 const categories = partitionOf(CATEGORY_NAMES, CATEGORY_RUNS);
@@ -73,9 +69,7 @@ export function isPropertyName(name: string): boolean {
 
 /** Normalized, without surrogates. Errors: throws on an unknown name. Cost: some milliseconds at the first use of any. */
 export function propertyRanges(name: string): readonly CodePointRange[] {
-  const cached = rangesByName.get(name);
-  if (cached !== undefined) return cached;
-  const ranges = findRanges(name);
+  const ranges = rangesByName.get(name) ?? findRanges(name);
   rangesByName.set(name, ranges);
   return ranges;
 }

@@ -82,9 +82,7 @@ function classSet(node: ClassNode, sets: Sets): SetNode {
 }
 
 function foldedProperty(name: string, { properties }: Sets): readonly CodePointRange[] {
-  const cached = properties.get(name);
-  if (cached !== undefined) return cached;
-  const ranges = foldRanges(propertyRanges(name));
+  const ranges = properties.get(name) ?? foldRanges(propertyRanges(name));
   properties.set(name, ranges);
   return ranges;
 }

@@ -82,6 +82,8 @@ export function spansLines(tree: SimpleTree): boolean {
   return reachOf(tree).spansLines;
 }
 
+const NO_REACH: Reach = { isFilled: false, hasNewline: false, spansLines: false };
+
 function reachOf(tree: SimpleTree): Reach {
   switch (tree.kind) {
     case 'set':
@@ -91,7 +93,7 @@ function reachOf(tree: SimpleTree): Reach {
         spansLines: false,
       };
     case 'assertion':
-      return { isFilled: false, hasNewline: false, spansLines: false };
+      return NO_REACH;
     case 'repeat': {
       const reach = reachOf(tree.child);
       return { ...reach, spansLines: reach.spansLines || (tree.max !== 1 && reach.hasNewline) };
@@ -104,7 +106,7 @@ function reachOf(tree: SimpleTree): Reach {
           spansLines:
             before.spansLines || after.spansLines || (before.hasNewline && after.isFilled),
         }),
-        { isFilled: false, hasNewline: false, spansLines: false },
+        NO_REACH,
       );
     case 'choice': {
       const reaches = tree.children.map(reachOf);

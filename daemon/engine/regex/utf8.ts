@@ -49,9 +49,7 @@ function graphOf(
   ranges: readonly CodePointRange[],
   make: (ranges: readonly CodePointRange[]) => ByteGraph,
 ): ByteGraph {
-  const cached = graphs.get(ranges);
-  if (cached !== undefined) return cached;
-  const graph = make(ranges);
+  const graph = graphs.get(ranges) ?? make(ranges);
   graphs.set(ranges, graph);
   return graph;
 }
@@ -112,9 +110,7 @@ function sourcesByByte(
   for (const member of members) {
     for (const { first, last, target } of incoming.get(member)!) {
       for (let byte = first; byte <= last; byte++) {
-        const list = lists[byte];
-        if (list === undefined) lists[byte] = [target];
-        else list.push(target);
+        (lists[byte] ??= []).push(target);
       }
     }
   }

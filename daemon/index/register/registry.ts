@@ -146,9 +146,7 @@ export class RepoRegistry {
 
   /** One after the other, so that the last read wins. */
   #read(): Promise<void> {
-    const reading = this.#readAfter(this.#reading);
-    this.#reading = reading;
-    return reading;
+    return (this.#reading = this.#readAfter(this.#reading));
   }
 
   async #readAfter(before: Promise<void>): Promise<void> {
