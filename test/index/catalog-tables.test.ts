@@ -8,7 +8,7 @@ import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
-import { applyChange, type CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
+import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { CatalogError, IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
 import { StoreError } from '../../daemon/store/error.ts';
 import { repoRecord } from '../repos/record.ts';
@@ -55,7 +55,8 @@ void test('random changes are read again in order, beside the writer and after i
     );
     const distinct = [...new Map(put.map((repo) => [repo.record.repoId, repo])).values()];
     const change = { put: distinct, removed: random(8) === 0 ? [1 + random(count)] : [] };
-    applyChange(repos, change);
+    for (const repoId of change.removed) repos.delete(repoId);
+    for (const repo of change.put) repos.set(repo.record.repoId, repo);
     states.push([...repos.values()]);
     const writing = catalog.commit(() => change);
     const found = JSON.stringify((await read(dataDir)).repos);

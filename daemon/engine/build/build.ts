@@ -249,11 +249,8 @@ class Build {
   readonly #skipped: Record<SkipReason, number> = { ...NOTHING_SKIPPED };
   readonly #finished: BuiltShard[] = [];
   readonly #batches: RunningBatch[] = [];
-  /** Requests that wait for those of earlier batches. */
-  readonly #waitingBatches = new Map<number, () => void>();
-  readonly #waitingStart = new Map<number, () => void>();
-  #nextBatch = 0;
-  #nextStart = 0;
+  readonly #outcomeTurns = new BatchTurns();
+  readonly #startTurns = new BatchTurns();
   readonly #shards: readonly GrowingShard[];
   #pool: BuildPool | undefined;
   #progress = NOTHING_DONE;
@@ -356,12 +353,10 @@ class Build {
   #onMessage(message: FromBuildWorker, answer: (reply: ToBuildWorker) => void): void {
     switch (message.kind) {
       case 'askKnown':
-        this.#waitingBatches.set(message.batch, () => this.#answerStored(message, answer));
-        this.#nextBatch = answerInOrder(this.#waitingBatches, this.#nextBatch);
+        this.#outcomeTurns.answer(message.batch, () => this.#answerStored(message, answer));
         break;
       case 'askPlace':
-        this.#waitingStart.set(message.batch, () => this.#answerStart(message, answer));
-        this.#nextStart = answerInOrder(this.#waitingStart, this.#nextStart);
+        this.#startTurns.answer(message.batch, () => this.#answerStart(message, answer));
         break;
       case 'batchDone':
         this.#finishBatch(message);
@@ -544,13 +539,17 @@ export function docIdsByFile(
   return positions;
 }
 
-/** Runs the waiting answers from `next` up to a gap; returns its index. */
-function answerInOrder(waiting: Map<number, () => void>, next: number): number {
-  for (; ; next++) {
-    const answer = waiting.get(next);
-    if (answer === undefined) return next;
-    waiting.delete(next);
-    answer();
+/** Answers requests in the order of their batches. */
+class BatchTurns {
+  readonly #waiting = new Map<number, () => void>();
+  #next = 0;
+
+  answer(batch: number, answer: () => void): void {
+    this.#waiting.set(batch, answer);
+    for (let next = this.#waiting.get(this.#next); next; next = this.#waiting.get(this.#next)) {
+      this.#waiting.delete(this.#next++);
+      next();
+    }
   }
 }
 

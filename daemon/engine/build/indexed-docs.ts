@@ -41,6 +41,10 @@ export interface IndexedDoc extends DocLocation {
   readonly oid: string | undefined;
 }
 
+/** A bitmap for each shard. */
+type DocBitmaps = readonly Uint8Array[];
+type OnDoc = (location: DocLocation, treePath: TreePath) => void;
+
 interface OpenShard {
   readonly tables: ShardTables;
   readonly docStart: number;
@@ -120,12 +124,7 @@ export class IndexedDocs {
   }
 
   /** Removes the doc at a path from the sets, if `wasDoc`, and adds the one with `after`; false: no shard holds that. */
-  replace(
-    sets: readonly Uint8Array[],
-    path: TreePath,
-    wasDoc: boolean,
-    after: TreeItem | undefined,
-  ): boolean {
+  replace(sets: DocBitmaps, path: TreePath, wasDoc: boolean, after?: TreeItem): boolean {
     const indexed = this.at(path);
     if (wasDoc) {
       const existing = indexed.find(({ shard, docId }) => hasBit(sets[shard]!, docId));
@@ -221,11 +220,7 @@ export class IndexedDocs {
   }
 
   /** Calls back for each doc of these sets directly in a folder. Cost: as `at`, for each folder there. */
-  forEachIn(
-    sets: readonly Uint8Array[],
-    folder: TreePath,
-    onDoc: (location: DocLocation, treePath: TreePath) => void,
-  ): void {
+  forEachIn(sets: DocBitmaps, folder: TreePath, onDoc: OnDoc): void {
     const prefix = bytesWithin(folder);
     for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
       let rank = firstRank(tables, prefix);
@@ -245,11 +240,7 @@ export class IndexedDocs {
   }
 
   /** Calls back for each doc of these sets at one of the paths or below it, each once. Cost: as `at`, for each path. */
-  forEachWithin(
-    sets: readonly Uint8Array[],
-    paths: readonly string[],
-    onDoc: (location: DocLocation, treePath: TreePath) => void,
-  ): void {
+  forEachWithin(sets: DocBitmaps, paths: readonly string[], onDoc: OnDoc): void {
     for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
       const found = new Set<number>();
       const add = (bytes: Buffer, isWithin: (path: Uint8Array) => boolean): void => {
@@ -269,10 +260,7 @@ export class IndexedDocs {
   }
 
   /** Calls back for each doc of these sets. Yields to other work. */
-  async forEach(
-    sets: readonly Uint8Array[],
-    onDoc: (location: DocLocation, treePath: TreePath) => void,
-  ): Promise<void> {
+  async forEach(sets: DocBitmaps, onDoc: OnDoc): Promise<void> {
     const yielder = new LoopYielder();
     for (const [shard, { docCount }] of this.#open.entries()) {
       for (let docId = 0; docId < docCount; docId++) {

@@ -426,13 +426,6 @@ export class Searcher {
    * @param requests  REQUEST_WORDS for each doc
    * @param kept      starts and ends of the kept ranges, concatenated by doc
    */
-  render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
-  render(
-    requests: Uint32Array,
-    kept: Uint32Array,
-    options: RenderOptions,
-    isStopRequested: StopTest,
-  ): RenderedDocs | undefined;
   render(
     requests: Uint32Array,
     kept: Uint32Array,

@@ -1,7 +1,7 @@
 // States of an automaton (core/shared/program.ts), and the states that read the UTF-8 of a set, forwards or backwards. Equal
 // states are shared, except choices, whose order carries preferences. A large set that occurs often is called as a subroutine.
 
-import type { Assertion, CodePointRange } from './tree.ts';
+import type { Assertion, CodePointRanges } from './tree.ts';
 import {
   addEdge,
   type ByteEdge,
@@ -49,9 +49,9 @@ export const COPIED_COUNT_MAX = 2000;
 export class AutomatonBuilder {
   readonly #states: State[] = [];
   readonly #cached = new Map<string, number>();
-  readonly #copied = new Set<readonly CodePointRange[]>();
+  readonly #copied = new Set<CodePointRanges>();
   /** Entry states of called sets. */
-  readonly #entries = new Map<readonly CodePointRange[], number>();
+  readonly #entries = new Map<CodePointRanges, number>();
   readonly #countMax: number;
   readonly #isReverse: boolean;
   #remainingCopies: number;
@@ -104,7 +104,7 @@ export class AutomatonBuilder {
   }
 
   /** Reads one code point of the set, then continues at `next`. */
-  addSet(ranges: readonly CodePointRange[], next: number): number {
+  addSet(ranges: CodePointRanges, next: number): number {
     const graph = byteGraph(ranges);
     if (graph.length > 1) {
       this.#remainingCopies -= graph.length;
@@ -114,7 +114,7 @@ export class AutomatonBuilder {
     return this.#isReverse ? this.#addBackwards(graph, next) : this.#addGraph(graph, next);
   }
 
-  #addCall(ranges: readonly CodePointRange[], next: number): number {
+  #addCall(ranges: CodePointRanges, next: number): number {
     let entry = this.#entries.get(ranges);
     if (entry === undefined) {
       const graph = this.#isReverse ? reverseByteGraph(ranges) : byteGraph(ranges);

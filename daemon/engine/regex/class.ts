@@ -4,7 +4,7 @@ import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from '
 import { foldRanges } from './fold.ts';
 import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.ts';
 import { tryReadProperty, tryTake } from './reader.ts';
-import type { ClassNode, CodePointRange, UnicodeProperty } from './tree.ts';
+import type { ClassNode, CodePointRange, CodePointRanges, UnicodeProperty } from './tree.ts';
 
 interface ClassParts {
   readonly ranges: CodePointRange[];
@@ -76,7 +76,7 @@ function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
 function addNamed(
   reader: RegexReader,
   parts: ClassParts,
-  ranges: readonly CodePointRange[],
+  ranges: CodePointRanges,
   isNegated: boolean,
 ): void {
   // Why: ignoring case, a set and its negation must be disjoint, so folding comes first.

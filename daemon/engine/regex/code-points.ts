@@ -1,6 +1,6 @@
 // Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations of character classes.
 
-import type { CodePointRange } from './tree.ts';
+import type { CodePointRange, CodePointRanges } from './tree.ts';
 
 export const CODE_POINT_END = 0x110000;
 
@@ -8,7 +8,7 @@ export const CODE_POINT_END = 0x110000;
 export const SURROGATES: CodePointRange = { start: 0xd800, end: 0xe000 };
 
 /** Ranges from pairs of characters, both inclusive: `09AZ`. */
-function ascii(pairs: string): readonly CodePointRange[] {
+function ascii(pairs: string): CodePointRanges {
   const ranges: CodePointRange[] = [];
   for (let i = 0; i + 1 < pairs.length; i += 2)
     ranges.push({ start: pairs.charCodeAt(i), end: pairs.charCodeAt(i + 1) + 1 });
@@ -19,14 +19,14 @@ const DIGIT = ascii('09');
 const WORD = ascii('09AZ__az');
 
 /** By the letter after the backslash, lower case. */
-export const PERL_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new Map([
+export const PERL_CLASSES: ReadonlyMap<string, CodePointRanges> = new Map([
   ['d', DIGIT],
   ['s', ascii('\t\n\f\r  ')],
   ['w', WORD],
 ]);
 
 /** By the name between the colons of `[:name:]`. */
-export const POSIX_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new Map([
+export const POSIX_CLASSES: ReadonlyMap<string, CodePointRanges> = new Map([
   ['alnum', ascii('09AZaz')],
   ['alpha', ascii('AZaz')],
   ['ascii', ascii('\0\x7f')],
@@ -43,7 +43,7 @@ export const POSIX_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new
   ['xdigit', ascii('09AFaf')],
 ]);
 
-export function normalizeRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+export function normalizeRanges(ranges: CodePointRanges): CodePointRanges {
   const merged: CodePointRange[] = [];
   let previous: CodePointRange | undefined;
   for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
@@ -59,7 +59,7 @@ export function normalizeRanges(ranges: readonly CodePointRange[]): readonly Cod
 }
 
 /** All other code points. `ranges` must be normalized. */
-export function complementRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+export function complementRanges(ranges: CodePointRanges): CodePointRanges {
   const gaps: CodePointRange[] = [];
   let start = 0;
   for (const range of ranges) {
@@ -71,7 +71,7 @@ export function complementRanges(ranges: readonly CodePointRange[]): readonly Co
 }
 
 /** The same set without surrogates. `ranges` must be normalized. */
-export function withoutSurrogates(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+export function withoutSurrogates(ranges: CodePointRanges): CodePointRanges {
   const { start, end } = SURROGATES;
   if (!ranges.some((range) => range.start < end && range.end > start)) return ranges;
   return ranges.flatMap((range) =>
@@ -83,7 +83,7 @@ export function withoutSurrogates(ranges: readonly CodePointRange[]): readonly C
 }
 
 /** Ranges with their last code points, in hexadecimal: `61-7a`. */
-export function printRanges(ranges: readonly CodePointRange[]): readonly string[] {
+export function printRanges(ranges: CodePointRanges): readonly string[] {
   return ranges.map(({ start, end }) => {
     const last = end - 1;
     return last === start ? start.toString(16) : `${start.toString(16)}-${last.toString(16)}`;

@@ -2,7 +2,7 @@
 
 import { FOLD_DELTA_BIAS, FOLD_TABLE } from '../../../core/shared/fold-table.ts';
 import { normalizeRanges } from './code-points.ts';
-import type { CodePointRange } from './tree.ts';
+import type { CodePointRanges } from './tree.ts';
 
 /** Code points that fold to another one, with that one. */
 const FOLDED: ReadonlyMap<number, number> = readTable();
@@ -66,7 +66,7 @@ export function foldText(text: string): string {
  * The normalized set plus everything that equals a member without regard to case. Cost: linear in the set and in the table of
  * folds; for a small set, in its members.
  */
-export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+export function foldRanges(ranges: CodePointRanges): CodePointRanges {
   const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
   // Guess: one by one up to 200 members.
   const added = count <= 200 ? variantsOf(ranges) : missingVariants(ranges);
@@ -75,7 +75,7 @@ export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePoin
   return normalizeRanges([...ranges, ...points]);
 }
 
-function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
+function variantsOf(ranges: CodePointRanges): readonly number[] {
   const variants: number[] = [];
   for (const { start, end } of ranges) {
     for (let codePoint = start; codePoint < end; codePoint++)
@@ -84,7 +84,7 @@ function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
   return variants;
 }
 
-function missingVariants(ranges: readonly CodePointRange[]): readonly number[] {
+function missingVariants(ranges: CodePointRanges): readonly number[] {
   const { points, peers } = (cased ??= findCased());
   let rangeIndex = 0;
   const isMember = points.map((codePoint) => {

@@ -37,6 +37,8 @@ export interface NameLiteral {
 }
 
 type Alternatives = readonly LiteralAlternative[];
+/** Undefined: not a short choice of literals. */
+type Reduced = Alternatives | undefined;
 
 interface Reduction {
   readonly subject: Subject;
@@ -94,7 +96,7 @@ function isWordBorder(tree: RegexTree | undefined): boolean {
   return tree?.kind === 'assertion' && tree.at === 'wordBorder';
 }
 
-function reduce(tree: RegexTree, reduction: Reduction): Alternatives | undefined {
+function reduce(tree: RegexTree, reduction: Reduction): Reduced {
   switch (tree.kind) {
     case 'literal':
       return codePointAlternatives([tree.codePoint], tree.isFolded, reduction);
@@ -117,7 +119,7 @@ function codePointAlternatives(
   codePoints: readonly number[],
   isFolded: boolean,
   { letterCases }: Reduction,
-): Alternatives | undefined {
+): Reduced {
   // Why: UTF-8 has no surrogates, and two adjacent ones would become another code point.
   if (codePoints.some((codePoint) => codePoint >= 0xd800 && codePoint < 0xe000)) return undefined;
   if (codePoints.some((codePoint) => foldVariants(codePoint).length > 1)) {
@@ -127,7 +129,7 @@ function codePointAlternatives(
   return [...points].map((point) => ({ ...EMPTY, text: String.fromCodePoint(point) }));
 }
 
-function reduceClass(node: ClassNode, reduction: Reduction): Alternatives | undefined {
+function reduceClass(node: ClassNode, reduction: Reduction): Reduced {
   if (node.isNegated || node.properties.length > 0) return undefined;
   const codePoints: number[] = [];
   for (const { start, end } of node.ranges) {
@@ -138,17 +140,14 @@ function reduceClass(node: ClassNode, reduction: Reduction): Alternatives | unde
 }
 
 /** In content the anchors of an alternative mean lines, so only line assertions reduce there. */
-function reduceAssertion(at: Assertion, subject: Subject): Alternatives | undefined {
+function reduceAssertion(at: Assertion, subject: Subject): Reduced {
   if (at === 'lineStart' || (at === 'textStart' && subject === 'name')) return [AT_START];
   if (at === 'lineEnd' || (at === 'textEnd' && subject === 'name')) return [AT_END];
   return undefined;
 }
 
-function reduceChoice(
-  children: readonly RegexTree[],
-  reduction: Reduction,
-): Alternatives | undefined {
-  let alternatives: Alternatives | undefined = [];
+function reduceChoice(children: readonly RegexTree[], reduction: Reduction): Reduced {
+  let alternatives: Reduced = [];
   for (const child of children) {
     alternatives = join(alternatives, reduce(child, reduction));
     if (alternatives === undefined) return undefined;
@@ -156,11 +155,8 @@ function reduceChoice(
   return alternatives;
 }
 
-function reduceSequence(
-  children: readonly RegexTree[],
-  reduction: Reduction,
-): Alternatives | undefined {
-  let alternatives: Alternatives | undefined = [EMPTY];
+function reduceSequence(children: readonly RegexTree[], reduction: Reduction): Reduced {
+  let alternatives: Reduced = [EMPTY];
   for (const child of children) {
     alternatives = product(alternatives, reduce(child, reduction));
     if (alternatives === undefined) return undefined;
@@ -169,11 +165,11 @@ function reduceSequence(
 }
 
 /** `x{2,4}` becomes `xx(x(x)?)?`, which keeps the order of preference. */
-function reduceRepeat(node: RepeatNode, reduction: Reduction): Alternatives | undefined {
+function reduceRepeat(node: RepeatNode, reduction: Reduction): Reduced {
   const { min, max, isLazy } = node;
   if (max === undefined) return undefined;
   const child = max === 0 ? [EMPTY] : reduce(node.child, reduction);
-  let alternatives: Alternatives | undefined = [EMPTY];
+  let alternatives: Reduced = [EMPTY];
   for (let count = max; count > 0 && alternatives !== undefined; count--) {
     const taken = product(child, alternatives);
     if (count <= min) alternatives = taken;
@@ -182,17 +178,11 @@ function reduceRepeat(node: RepeatNode, reduction: Reduction): Alternatives | un
   return alternatives;
 }
 
-function join(
-  left: Alternatives | undefined,
-  right: Alternatives | undefined,
-): Alternatives | undefined {
+function join(left: Reduced, right: Reduced): Reduced {
   return left && right && withinLimits([...left, ...right]);
 }
 
-function product(
-  left: Alternatives | undefined,
-  right: Alternatives | undefined,
-): Alternatives | undefined {
+function product(left: Reduced, right: Reduced): Reduced {
   if (left === undefined || right === undefined) return undefined;
   if (left.length * right.length > ALTERNATIVE_COUNT_MAX) return undefined;
   const alternatives: LiteralAlternative[] = [];
@@ -221,7 +211,7 @@ function concatenate(
   };
 }
 
-function withinLimits(alternatives: Alternatives): Alternatives | undefined {
+function withinLimits(alternatives: Alternatives): Reduced {
   if (alternatives.length > ALTERNATIVE_COUNT_MAX) return undefined;
   // UTF-16 units.
   const size = alternatives.reduce((sum, { text }) => sum + text.length, 0);

@@ -2,7 +2,7 @@
 
 import { SURROGATES } from './code-points.ts';
 import { CATEGORY_NAMES, CATEGORY_RUNS, SCRIPT_NAMES, SCRIPT_RUNS } from './property-table.ts';
-import type { CodePointRange } from './tree.ts';
+import type { CodePointRange, CodePointRanges } from './tree.ts';
 
 /** Categories that combine others, with their aliases: the initial letter of the combined ones. */
 const GROUPS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ interface Partition {
 
 const categories = partitionOf(CATEGORY_NAMES, CATEGORY_RUNS);
 const scripts = partitionOf(SCRIPT_NAMES, SCRIPT_RUNS);
-const rangesByName = new Map<string, readonly CodePointRange[]>();
+const rangesByName = new Map<string, CodePointRanges>();
 
 function partitionOf(names: string, text: string): () => Partition {
   let made: Partition | undefined;
@@ -68,13 +68,13 @@ export function isPropertyName(name: string): boolean {
 }
 
 /** Normalized, without surrogates. Errors: throws on an unknown name. Cost: some milliseconds at the first use of any. */
-export function propertyRanges(name: string): readonly CodePointRange[] {
+export function propertyRanges(name: string): CodePointRanges {
   const ranges = rangesByName.get(name) ?? findRanges(name);
   rangesByName.set(name, ranges);
   return ranges;
 }
 
-function findRanges(name: string): readonly CodePointRange[] {
+function findRanges(name: string): CodePointRanges {
   const names = categoryIndexes(name);
   if (names !== undefined) return rangesOf(categories(), (index) => names.has(index));
   if (name === 'Any') return rangesOf(categories(), () => true);

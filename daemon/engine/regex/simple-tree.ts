@@ -1,12 +1,12 @@
 // A regular expression in few node kinds: literals, dots and classes are sets. Made by simplify.ts.
 
-import type { AssertionNode, Choice, CodePointRange, Repeat, Sequence } from './tree.ts';
+import type { AssertionNode, Choice, CodePointRanges, Repeat, Sequence } from './tree.ts';
 
 /** One code point of a set; the empty set fails. */
 export interface SetNode {
   readonly kind: 'set';
   /** Ascending, neither overlapping nor adjacent, without surrogates. */
-  readonly ranges: readonly CodePointRange[];
+  readonly ranges: CodePointRanges;
 }
 
 export type SimpleRepeatNode = Repeat<SimpleTree>;

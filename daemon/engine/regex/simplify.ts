@@ -10,7 +10,7 @@ import {
 import { foldRanges, foldVariants } from './fold.ts';
 import { propertyRanges } from './properties.ts';
 import { EMPTY, isNothing, NOTHING, type SetNode, type SimpleTree } from './simple-tree.ts';
-import type { ClassNode, CodePointRange, RegexTree, RepeatNode } from './tree.ts';
+import type { ClassNode, CodePointRange, CodePointRanges, RegexTree, RepeatNode } from './tree.ts';
 import { printRegex } from './print.ts';
 
 const ANY = withoutSurrogates([{ start: 0, end: CODE_POINT_END }]);
@@ -23,7 +23,7 @@ interface Sets {
   /** By code point; folded and unfolded. */
   readonly literals: readonly [Map<number, SetNode>, Map<number, SetNode>];
   /** By name; folded. */
-  readonly properties: Map<string, readonly CodePointRange[]>;
+  readonly properties: Map<string, CodePointRanges>;
 }
 
 /** Cost: linear in the tree, and in the ranges of each different class. */
@@ -81,7 +81,7 @@ function classSet(node: ClassNode, sets: Sets): SetNode {
   return set;
 }
 
-function foldedProperty(name: string, { properties }: Sets): readonly CodePointRange[] {
+function foldedProperty(name: string, { properties }: Sets): CodePointRanges {
   const ranges = properties.get(name) ?? foldRanges(propertyRanges(name));
   properties.set(name, ranges);
   return ranges;

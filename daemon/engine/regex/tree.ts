@@ -5,6 +5,8 @@ export interface CodePointRange {
   readonly end: number;
 }
 
+export type CodePointRanges = readonly CodePointRange[];
+
 /** One code point; `isFolded`: in any case. */
 export interface LiteralNode {
   readonly kind: 'literal';
@@ -27,7 +29,7 @@ export interface UnicodeProperty {
 export interface ClassNode {
   readonly kind: 'class';
   /** Ascending, neither overlapping nor adjacent. */
-  readonly ranges: readonly CodePointRange[];
+  readonly ranges: CodePointRanges;
   readonly properties: readonly UnicodeProperty[];
   readonly isNegated: boolean;
   readonly isFolded: boolean;

@@ -1,6 +1,6 @@
 // A set of code points as graphs over UTF-8 bytes, forwards or backwards; no two branches of a node begin with the same byte.
 
-import type { CodePointRange } from './tree.ts';
+import type { CodePointRange, CodePointRanges } from './tree.ts';
 
 /** Target of an edge that reads the last byte. */
 export const GRAPH_END = -1;
@@ -28,33 +28,33 @@ interface GraphBuilder {
   readonly nodesByKey: Map<string, number>;
 }
 
-const forwardGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
-const reverseGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
+const forwardGraphs = new WeakMap<CodePointRanges, ByteGraph>();
+const reverseGraphs = new WeakMap<CodePointRanges, ByteGraph>();
 
 /**
  * The minimal graph of a set, from first byte to last. The empty set has a root without edges.
  * @param ranges  normalized, without surrogates; the graph is cached as long as the array lives
  */
-export function byteGraph(ranges: readonly CodePointRange[]): ByteGraph {
+export function byteGraph(ranges: CodePointRanges): ByteGraph {
   return graphOf(forwardGraphs, ranges, forwardGraph);
 }
 
 /** From the last byte to the first. Few more nodes: 463 for the 300 of `\pL`. Cost: some twenty times that of byteGraph. */
-export function reverseByteGraph(ranges: readonly CodePointRange[]): ByteGraph {
+export function reverseByteGraph(ranges: CodePointRanges): ByteGraph {
   return graphOf(reverseGraphs, ranges, () => reverseGraph(byteGraph(ranges)));
 }
 
 function graphOf(
-  graphs: WeakMap<readonly CodePointRange[], ByteGraph>,
-  ranges: readonly CodePointRange[],
-  make: (ranges: readonly CodePointRange[]) => ByteGraph,
+  graphs: WeakMap<CodePointRanges, ByteGraph>,
+  ranges: CodePointRanges,
+  make: (ranges: CodePointRanges) => ByteGraph,
 ): ByteGraph {
   const graph = graphs.get(ranges) ?? make(ranges);
   graphs.set(ranges, graph);
   return graph;
 }
 
-function forwardGraph(ranges: readonly CodePointRange[]): ByteGraph {
+function forwardGraph(ranges: CodePointRanges): ByteGraph {
   const builder: GraphBuilder = { nodes: [], nodesByKey: new Map() };
   const edges = SIZES.flatMap((size) =>
     edgesOf(builder, clip(ranges, size.start, size.end), size.continuationCount, size.mark),
@@ -128,11 +128,7 @@ export function addEdge(edges: OpenEdge[], first: number, last: number, target: 
   else edges.push({ first, last, target });
 }
 
-function clip(
-  ranges: readonly CodePointRange[],
-  start: number,
-  end: number,
-): readonly CodePointRange[] {
+function clip(ranges: CodePointRanges, start: number, end: number): CodePointRanges {
   return ranges
     .filter((range) => range.start < end && range.end > start)
     .map((range) => ({ start: Math.max(range.start, start), end: Math.min(range.end, end) }));
@@ -144,7 +140,7 @@ function clip(
  */
 function edgesOf(
   builder: GraphBuilder,
-  ranges: readonly CodePointRange[],
+  ranges: CodePointRanges,
   depth: number,
   mark: number,
 ): readonly ByteEdge[] {
@@ -161,11 +157,11 @@ function edgesOf(
 interface Block {
   readonly high: number;
   readonly highEnd: number;
-  readonly parts: readonly CodePointRange[];
+  readonly parts: CodePointRanges;
 }
 
 /** Groups ranges by all but the lowest `bits` bits of their values. */
-function blocksOf(ranges: readonly CodePointRange[], bits: number): readonly Block[] {
+function blocksOf(ranges: CodePointRanges, bits: number): readonly Block[] {
   const size = 2 ** bits;
   const blocks: { high: number; highEnd: number; parts: CodePointRange[] }[] = [];
   for (const { start, end } of ranges) {
@@ -185,7 +181,7 @@ function blocksOf(ranges: readonly CodePointRange[], bits: number): readonly Blo
 }
 
 /** The node that reads a continuation byte and `depth` more; `ranges` are of their bits. */
-function nodeOf(builder: GraphBuilder, ranges: readonly CodePointRange[], depth: number): number {
+function nodeOf(builder: GraphBuilder, ranges: CodePointRanges, depth: number): number {
   const edges = edgesOf(builder, ranges, depth, 0x80);
   const key = edges.map(({ first, last, target }) => `${first} ${last} ${target}`).join();
   const nodesByKey = builder.nodesByKey.get(key);

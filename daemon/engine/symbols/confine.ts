@@ -80,13 +80,11 @@ process.once('exit', () => {
   for (const child of liveChildren) killChild(child);
 });
 
-export interface EngineProcess {
-  readonly child: Child;
-  readonly ended: Promise<string>;
-}
-
 /** Starts a confined command; its standard error is dropped. */
-export function startEngine(command: readonly string[], confinement: Confinement): EngineProcess {
+export function startEngine(
+  command: readonly string[],
+  confinement: Confinement,
+): { child: Child; ended: Promise<string> } {
   const [program, ...args] = confined(command, confinement);
   const child = startProgram(program, args, { env: ENGINE_ENVIRONMENT, cwd: '/' });
   liveChildren.add(child);

@@ -11,6 +11,7 @@ import { SymbolsFileBuilder } from '../host/symbols-builder.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
 import { type EngineName, type ExtractorOptions, openExtractor } from './extractor.ts';
 import { passOver, type PassProgress, type PassSource, type PassTotals } from './pass-loop.ts';
@@ -72,10 +73,9 @@ async function runAndPost(order: PassOrder): Promise<void> {
     post({ kind: 'done', result: await run(order, cancelled.signal) });
   } catch (error) {
     const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
-    const damage = isDamage ? { damage: error.reason } : {};
-    const code = systemCodeOf(error);
-    const fault = code === undefined ? {} : { code };
-    post({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
+    const damage = isDamage ? error.reason : undefined;
+    const cause = omitUndefined({ code: systemCodeOf(error), damage });
+    post({ kind: 'failed', message: messageOf(error), ...cause });
   }
   giveMemoryBackSoon();
 }

@@ -143,11 +143,3 @@ export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]
     return symbols === undefined ? shard : { ...shard, symbols };
   });
 }
-
-export function applyChange(
-  repos: Map<number, CatalogRepo>,
-  { put = [], removed = [] }: CatalogChange,
-): void {
-  for (const repoId of removed) repos.delete(repoId);
-  for (const repo of put) repos.set(repo.record.repoId, repo);
-}

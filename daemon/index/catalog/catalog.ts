@@ -15,7 +15,6 @@ import { someNames } from '../../repos/some-names.ts';
 import type { IndexWriter } from '../../store/index-tables.ts';
 import { entryOf, loadRows, putAway, type StateName } from './catalog-rows.ts';
 import {
-  applyChange,
   type CatalogChange,
   type CatalogRepo,
   type CatalogShard,
@@ -165,7 +164,6 @@ export class Catalog {
   /**
    * Reads the catalog; without a file it is empty. A repo with shards of another format version is built again. Missing
    * shard files are found when they are opened.
-   *
    * @param isOwner  of the data directory; others may only read
    * Errors: CatalogError; NOT_READY.
    */
@@ -305,7 +303,6 @@ export class Catalog {
 
   /**
    * Changes repos, on disk first; returns the records that it replaced or removed. Calls run one after the other.
-   *
    * @param changeOf  returns the change when its turn comes
    */
   async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
@@ -326,16 +323,18 @@ export class Catalog {
   }
 
   /** Applies a change that is on disk; returns the replaced records. */
-  #apply(change: CatalogChange): CatalogRepo[] {
-    const { put = [], removed = [] } = change;
+  #apply({ put = [], removed = [] }: CatalogChange): CatalogRepo[] {
     const changed = new Set([...removed, ...put.map(({ record }) => record.repoId)]);
     const former = [...changed].flatMap((repoId) => this.#byId.get(repoId) ?? []);
     for (const repo of former) this.#noteNames(repo, false);
-    applyChange(this.#byId, change);
-    for (const repoId of removed) this.#ordinals.delete(repoId);
+    for (const repoId of removed) {
+      this.#byId.delete(repoId);
+      this.#ordinals.delete(repoId);
+    }
     for (const repo of put) {
-      this.#noteNames(repo, true);
       const { repoId } = repo.record;
+      this.#byId.set(repoId, repo);
+      this.#noteNames(repo, true);
       if (!this.#ordinals.has(repoId)) this.#ordinals.set(repoId, ++this.#lastOrdinal);
     }
     this.#repos = undefined;

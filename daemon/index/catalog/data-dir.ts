@@ -21,7 +21,6 @@ const PAUSE_MS = 50;
 /**
  * Creates the data directory if it is missing and locks it; returns the function that unlocks it. Sources no longer
  * include the directory. The ignore file is for git, in whose work tree the directory may lie.
- *
  * @param isBrief  for a short command; a starting daemon waits for it
  * Errors: LockedError.
  */

@@ -35,7 +35,6 @@ const LOCK_NB = 4;
 
 /**
  * Takes the lock; returns the function that releases it.
- *
  * @param isBrief  for a short command; others may wait for it
  * Errors: LockedError; an Error if the system or the file system has no such locks: without a lock nobody is the owner.
  */

@@ -73,7 +73,6 @@ export class KeptDocs {
 
   /**
    * Adds a build; the least recently used ones make room.
-   *
    * @param isFound  whether later searches may find it; else it goes as soon as no search uses it
    */
   add(docs: OnDemandDocs, isFound: boolean): void {

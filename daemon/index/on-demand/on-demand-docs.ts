@@ -49,7 +49,6 @@ const EMPTY = new Uint8Array();
 
 /**
  * A snapshot whose repos have further revisions; undefined: the docs do not fit its shards.
- *
  * @param unread  the revisions that are missing or incomplete
  */
 export function withOnDemandDocs(

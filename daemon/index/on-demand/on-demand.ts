@@ -396,7 +396,6 @@ interface RequestedRevisions {
 
 /**
  * The names that the repo's git can resolve and read.
- *
  * @param onError  called with the reason if a name cannot be looked up; may throw
  */
 async function requestedRevisionsOf(

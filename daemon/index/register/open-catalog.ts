@@ -14,7 +14,6 @@ import type { RepoRegistry } from './registry.ts';
 
 /**
  * Loads and repairs the catalog.
- *
  * @param isAlone  no other data directory shares the store: all of its repos are indexed here
  * Errors: CatalogError if the catalog cannot be read and the store has no permissions; NOT_READY.
  */

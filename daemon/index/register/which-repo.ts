@@ -33,7 +33,6 @@ export interface SourceLocation {
  *
  * Candidates: the repo at its path, if it has the same folder or remote or was never probed, and the repo that had this
  * folder elsewhere. Without these: a repo with its remote whose own folder is gone.
- *
  * @param isGone  whether a path does not exist
  */
 export function possibleRepos(

@@ -25,7 +25,6 @@ type MadeShard = Pick<FinishedShard, 'fileId' | 'size' | 'docCount' | 'contentSi
 
 /**
  * Runs work that publishes files; afterwards removes those that the catalog does not name.
- *
  * @param made  finished files in the shard folder
  * Errors: those of the work.
  */
@@ -80,7 +79,6 @@ export class Publication {
 
   /**
    * Changes the catalog, makes it visible, and removes files that are no longer named.
-   *
    * @param changeOf  returns the change when its turn comes
    * @param forget  clears failures of replaced files; not called without a change
    */

@@ -203,7 +203,6 @@ export class Served {
 
   /**
    * A shard could not be opened, or failed a search.
-   *
    * @param fault  absent: unknown; without its symbols the shard may be valid
    */
   #refuse(liveId: string, reason: string, fault: ShardFault | undefined): void {
@@ -287,7 +286,6 @@ export class Served {
 
   /**
    * Takes damaged shards among these out of service before anything is visible: a process that read them crashed.
-   *
    * @param prefixes  prefixes of their ids
    * @param check  returns the damage of shards
    */

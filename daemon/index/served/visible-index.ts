@@ -77,7 +77,6 @@ export class VisibleIndex {
 
   /**
    * Updates these repos. False: some were added or removed, so everything must be shown again.
-   *
    * @param isVisible  whether a repo of the catalog is visible
    */
   showChanged(repoIds: Iterable<number>, isVisible: (repo: CatalogRepo) => boolean): boolean {

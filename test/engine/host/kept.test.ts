@@ -77,7 +77,7 @@ function renderUnit(
     const ranges = change?.(found) ?? new Uint32Array();
     const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2);
     const options = { links: [LINKS], contextLines: i % 3, isWhole: false };
-    const done = searcher.render(requests, ranges, options);
+    const done = searcher.render(requests, ranges, options)!;
     const numbers = [done.rangeCount, done.bytesRead[0], done.loadCount];
     docs.push(`${Buffer.from(done.json).toString()} ${numbers.join(' ')}`);
   }
@@ -166,7 +166,7 @@ void test('after a binding to the heads its docs are rendered by it, others are 
   const options = { links: [LINKS], contextLines: 0, isWhole: false };
   for (const docId of [0, docs.length - 1]) {
     assert.ok(searcher.bindDocs(shardId, [docId], () => false));
-    const { json } = searcher.render(Uint32Array.of(docId, 100, 0, 0), new Uint32Array(), options);
+    const { json } = searcher.render(Uint32Array.of(docId, 100, 0, 0), new Uint32Array(), options)!;
     assert.match(Buffer.from(json).toString(), /"matchRanges":\[\{/, docs[docId]!.path);
   }
 });

@@ -59,7 +59,7 @@ export function answersOf(
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
           const requests = Uint32Array.of(found[i]!, 1000, 0, 0);
-          const { json } = searcher.render(requests, new Uint32Array(), options);
+          const { json } = searcher.render(requests, new Uint32Array(), options)!;
           rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
         }
       }
