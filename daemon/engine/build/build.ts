@@ -276,11 +276,13 @@ class Build {
     const done = { filesDone: tooLarge, skipped: tooLarge };
     this.#report({ phase: 'reading', filesTotal, bytesTotal, ...done });
     try {
-      await this.#runThreads().finally(() => this.#pool?.close());
+      await this.#runThreads();
     } catch (error) {
+      await this.#pool?.close();
       await this.#removeFiles();
       throw error;
     }
+    await this.#pool?.close();
     return this.#result();
   }
 

@@ -290,12 +290,7 @@ export class Merger {
     if (!sources.every(isThere)) return undefined;
     // Absent: no live docs.
     const own = parts.find((part) => part.repoId === repoId);
-    const part = own && {
-      docStart: own.docStart,
-      docEnd: own.docEnd,
-      contentSize: own.contentSize,
-    };
-    const made = part === undefined ? [] : [parts.length === 1 ? merged : { ...merged, part }];
+    const made = own === undefined ? [] : [parts.length === 1 ? merged : partOf(merged, own)];
     const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
     const position = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
     const before = kept.filter(([index]) => index < position);
@@ -319,6 +314,10 @@ export class Merger {
     await this.#running;
     await this.#thread.close();
   }
+}
+
+function partOf(merged: CatalogShard, { docStart, docEnd, contentSize }: MergedRepo): CatalogShard {
+  return { ...merged, part: { docStart, docEnd, contentSize } };
 }
 
 /** The catalog record of a merged shard's symbols; undefined: it has none. */

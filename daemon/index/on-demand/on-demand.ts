@@ -288,10 +288,8 @@ export class OnDemandRevisions {
         this.#refusals.refuse(key, timeMessage(limits), limits, TIMEOUT_KEPT_MS);
       if (!isDiskFull(error)) throw error;
       this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
-      throw new NotReadyError(
-        'The revision is not indexed and cannot be built: the disk is full.',
-        { cause: error },
-      );
+      const message = 'The revision is not indexed and cannot be built: the disk is full.';
+      throw new NotReadyError(message, { cause: error });
     } finally {
       time.end();
     }

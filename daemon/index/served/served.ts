@@ -376,11 +376,10 @@ export class Served {
     const text = JSON.stringify(Object.fromEntries(damaged));
     if (text === this.#storedText) return;
     this.#storedText = text;
-    catalog.putState('quarantine', text).catch((error: unknown) =>
-      log.warn('the list of shards out of service could not be saved', {
-        error: messageOf(error),
-      }),
-    );
+    catalog.putState('quarantine', text).catch((error: unknown) => {
+      const fields = { error: messageOf(error) };
+      log.warn('the list of shards out of service could not be saved', fields);
+    });
   }
 
   /** The symbols file of the shard is gone, and its failure with it. */

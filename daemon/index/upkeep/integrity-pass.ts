@@ -91,9 +91,8 @@ export class IntegrityPass {
         await this.#save({ ...this.#state, shardId: '', isDone: true });
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        this.#options.log.error('the check of shards in the background failed', {
-          error: messageOf(error),
-        });
+        const fields = { error: messageOf(error) };
+        this.#options.log.error('the check of shards in the background failed', fields);
         await this.#rest();
       }
     }
@@ -170,9 +169,11 @@ export class IntegrityPass {
     try {
       await this.#options.progress.write(JSON.stringify(state));
     } catch (error) {
-      this.#options.log.warn('progress of the background check of shards could not be saved', {
-        error: messageOf(error),
-      });
+      const fields = { error: messageOf(error) };
+      this.#options.log.warn(
+        'progress of the background check of shards could not be saved',
+        fields,
+      );
     }
   }
 
