@@ -14,6 +14,7 @@ import type { User } from '../store/users.ts';
 import type { Log } from '../base/log.ts';
 import { AuditLog, OPERATOR } from './audit-log.ts';
 import { Callers } from './callers.ts';
+import type { AccountsContext } from './context.ts';
 import { ConfiguredChanges } from './configured-changes.ts';
 import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookieScope, hashCredential } from './credentials.ts';
@@ -27,11 +28,9 @@ import { LicenceService } from './licence-service.ts';
 import { BUILT_IN_PUBLIC_KEY, parsePublicKey } from './licence-key.ts';
 import { Members } from './members.ts';
 import { OAuthServer } from './oauth/oauth-server.ts';
-import { Passwords } from './passwords.ts';
 import { RepoAccessResolver } from './repo-access-resolver.ts';
 import { SignIn } from './sign-in.ts';
 import { SingleSignOn } from './single-sign-on.ts';
-import { SignInLimiter } from './sign-in-limiter.ts';
 
 /** Setting with the name's own hash under the instance secret. */
 const SECRET_CHECK_SETTING = 'instance.secretCheck';
@@ -86,48 +85,61 @@ export class Accounts {
   #cookieScope: CookieScope = { basePath: '', isSecure: false };
   #baseUrl = '';
 
-  private constructor(options: AccountsOptions) {
-    const { configuration, store, directory, now = Date.now } = options;
-    const log = options.log.labelled('accounts');
-    this.#secret = secretOf(configuration);
-    const auditLog = new AuditLog({
-      store,
-      version: options.version,
-      retentionDays: () => configuration.settings.auditRetentionDays,
-      now,
-      log,
-    });
+  private constructor({ configuration, version, now = Date.now, ...given }: AccountsOptions) {
+    const { store, directory } = given;
+    const log = given.log.labelled('accounts');
+    const secret = secretOf(configuration);
+    const retentionDays = (): number => configuration.settings.auditRetentionDays;
+    const auditLog = new AuditLog({ store, version, retentionDays, now, log });
+    const context = { store, directory, auditLog, secret, now, log };
     this.store = store;
     this.now = now;
     this.directory = directory;
     this.auditLog = auditLog;
     this.#configuration = configuration;
+    this.#secret = secret;
     this.#log = log;
     this.settings = new InstanceSettingsService({
-      store,
+      ...context,
       fixed: fixedSettings(configuration),
-      auditLog,
       hasOtherSignIn: () => this.signOn.isConfigured,
     });
     this.licences = new LicenceService({
-      store,
+      ...context,
       publicKey: publicKeyOf(configuration),
       fixedKey: configuration.licenceKey?.reveal(),
-      auditLog,
-      now,
     });
     this.#configuredChanges = new ConfiguredChanges({ configuration, auditLog, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
-    this.hostRules = hostRulesOf(configuration);
-    this.hostLists = new HostLists({ store, rules: this.hostRules, now });
+    const hostRules = hostRulesOf(configuration);
+    this.hostRules = hostRules;
+    const hostLists = new HostLists({ store, rules: hostRules, now });
+    this.hostLists = hostLists;
     // Each needs the ones above it; those below only for some calls.
-    this.oauth = this.#newOAuth();
-    this.callers = this.#newCallers();
-    this.signIn = this.#newSignIn();
-    this.members = this.#newMembers(this.signIn);
-    this.signOn = this.#newSignOn(this.members, this.signIn);
-    this.keys = this.#newKeys();
-    this.grants = this.#newGrants();
+    this.oauth = new OAuthServer({
+      ...context,
+      hash: (value) => hashCredential(secret, value),
+      baseUrl: () => this.#baseUrl,
+      settings: () => configuration.settings.oauth,
+    });
+    this.callers = this.#newCallers(context);
+    const isPasswordLoginAllowed = (): boolean => this.settings.current.passwordLogin;
+    const signIn = new SignIn({ ...context, isPasswordLoginAllowed });
+    this.signIn = signIn;
+    const seatMax = (): number | undefined => this.licences.licence.seatMax(now());
+    const members = new Members({ ...context, signIn, seatMax });
+    this.members = members;
+    const hasBearer = (): boolean => this.isEntitled('oauth');
+    this.signOn = new SingleSignOn({ ...context, configuration, members, signIn, hasBearer });
+    const mayMembersCreate = (): boolean => this.settings.mayMembers('apiKeyCreation');
+    this.keys = new Keys({ ...context, mayMembersCreate });
+    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
+    this.grants = new GrantService({
+      ...context,
+      configuredGrants: grantsNow,
+      hostLists,
+      hostRules,
+    });
     this.#ignore = store.onChange((change) => {
       if (!('topic' in change) || change.topic === 'readers') return;
       this.#areListsDue ||= change.topic === 'all';
@@ -136,21 +148,7 @@ export class Accounts {
     this.#pruning = setInterval(() => void this.#prune(), 600_000).unref();
   }
 
-  get #common() {
-    const { store, directory, auditLog, now } = this;
-    return { store, directory, auditLog, now, secret: this.#secret, log: this.#log };
-  }
-
-  #newOAuth(): OAuthServer {
-    return new OAuthServer({
-      ...this.#common,
-      hash: (value) => hashCredential(this.#secret, value),
-      baseUrl: () => this.#baseUrl,
-      settings: () => this.#configuration.settings.oauth,
-    });
-  }
-
-  #newCallers(): Callers {
+  #newCallers(context: AccountsContext): Callers {
     const { store, directory, settings } = this;
     const configuration = this.#configuration;
     const accessResolver = new RepoAccessResolver({
@@ -161,7 +159,7 @@ export class Accounts {
       areRulesLoaded: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
     return new Callers({
-      ...this.#common,
+      ...context,
       accessResolver,
       settings: () => configuration.settings,
       isAnonymousAllowed: () => settings.current.anonymousAccess,
@@ -174,46 +172,6 @@ export class Accounts {
       hasOAuth: () => this.isEntitled('oauth'),
       tokenUse: (presented) => this.oauth.use(presented),
       cookieScope: () => this.#cookieScope,
-    });
-  }
-
-  #newSignIn(): SignIn {
-    return new SignIn({
-      ...this.#common,
-      passwords: new Passwords(),
-      limiter: new SignInLimiter(),
-      isPasswordLoginAllowed: () => this.settings.current.passwordLogin,
-    });
-  }
-
-  #newMembers(signIn: SignIn): Members {
-    const seatMax = (): number | undefined => this.licences.licence.seatMax(this.now());
-    return new Members({ ...this.#common, signIn, seatMax });
-  }
-
-  #newSignOn(members: Members, signIn: SignIn): SingleSignOn {
-    return new SingleSignOn({
-      ...this.#common,
-      configuration: this.#configuration,
-      members,
-      signIn,
-      hasBearer: () => this.isEntitled('oauth'),
-    });
-  }
-
-  #newKeys(): Keys {
-    const mayMembersCreate = (): boolean => this.settings.mayMembers('apiKeyCreation');
-    return new Keys({ ...this.#common, mayMembersCreate });
-  }
-
-  #newGrants(): GrantService {
-    const { hostLists, hostRules } = this;
-    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
-    return new GrantService({
-      ...this.#common,
-      configuredGrants: grantsNow,
-      hostLists,
-      hostRules,
     });
   }
 

@@ -4,10 +4,9 @@
 import { LRUCache } from 'lru-cache';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
-import type { Log } from '../base/log.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
+import type { AccountsContext } from './context.ts';
 
 export type { Actor };
 
@@ -58,6 +57,11 @@ export interface AuditTarget {
   readonly type: AuditTargetType;
 }
 
+/** Who did what to what; acts of nobody are not recorded. */
+type Act = [actor: Actor | undefined, ...Deed];
+type Deed = [action: AuditAction, target: AuditTarget, metadata?: Facts];
+type Facts = Readonly<Record<string, unknown>>;
+
 /** There is one organization. */
 export const ORG: AuditTarget = { id: '1', type: 'org' };
 
@@ -85,13 +89,10 @@ const FLUSH_MS = 200;
 /** Bound: while the store cannot be reached, later records are dropped, which is logged. */
 const WAITING_MAX = 20_000;
 
-export interface AuditLogOptions {
-  readonly store: Store;
+interface AuditLogOptions extends Pick<AccountsContext, 'store' | 'now' | 'log'> {
   readonly version: string;
   /** 0: forever. */
   readonly retentionDays: () => number;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 export class AuditLog {
@@ -112,41 +113,25 @@ export class AuditLog {
   }
 
   /** Records a change. Errors: NOT_READY. */
-  async record(
-    actor: Actor | undefined,
-    action: AuditAction,
-    target: AuditTarget,
-    metadata?: Readonly<Record<string, unknown>>,
-  ): Promise<void> {
-    if (actor === undefined) return;
-    await this.#options.store.audit.append(this.made(actor, action, target, metadata));
+  async record(...act: Act): Promise<void> {
+    if (act[0] !== undefined) await this.#options.store.audit.append(this.made(...act));
   }
 
   /** Builds the record of a change, to be written together with the change; undefined for nobody. */
-  made(
-    actor: Actor | undefined,
-    action: AuditAction,
-    target: AuditTarget,
-    metadata?: Readonly<Record<string, unknown>>,
-  ): readonly NewAuditRecord[] {
+  made(...[actor, ...rest]: Act): readonly NewAuditRecord[] {
     if (actor === undefined) return [];
     const { version, now } = this.#options;
-    return [auditRecord(version, now(), actor, action, target, metadata)];
+    return [auditRecord(version, now(), actor, ...rest)];
   }
 
   /** Records a read, with a short delay. */
-  note(
-    actor: Actor | undefined,
-    action: AuditAction,
-    target: AuditTarget,
-    metadata?: Readonly<Record<string, unknown>>,
-  ): void {
-    if (actor === undefined) return;
+  note(...act: Act): void {
+    if (act[0] === undefined) return;
     if (this.#waiting.length >= WAITING_MAX) {
       this.#lostCount++;
       return;
     }
-    this.#waiting.push(...this.made(actor, action, target, metadata));
+    this.#waiting.push(...this.made(...act));
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
   }
 
@@ -211,7 +196,7 @@ export class AuditLog {
 /** Repos in the form of a record. */
 export function repoFields(
   repos: readonly { readonly repoId: number; readonly name: string }[],
-): Readonly<Record<string, unknown>> {
+): Facts {
   const listed = repos.slice(0, LISTED_MAX);
   return {
     repoIds: listed.map(({ repoId }) => repoId),
@@ -233,9 +218,7 @@ export function auditRecord(
   productVersion: string,
   timestamp: number,
   { id, type, account, clientSource }: Actor,
-  action: AuditAction,
-  target: AuditTarget,
-  metadata?: Readonly<Record<string, unknown>>,
+  ...[action, target, metadata]: Deed
 ): NewAuditRecord {
   const all = { ...metadata, ...omitUndefined({ account, source: clientSource }) };
   return {

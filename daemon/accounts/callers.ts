@@ -5,7 +5,6 @@
 import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../base/durations.ts';
 import { entryBound } from '../base/entry-bound.ts';
-import type { Log } from '../base/log.ts';
 import { type MaybePromise, thenDo } from '../base/maybe-promise.ts';
 import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
@@ -14,8 +13,8 @@ import type { Settings } from '../base/config/settings.ts';
 import type { PresentedToken, TokenBounds } from './oauth/token-use.ts';
 import { StoreError } from '../store/error.ts';
 import type { HostAccount } from '../store/host-readers.ts';
-import type { Store } from '../store/store.ts';
 import { type Caller, type Person, personOf } from './caller.ts';
+import type { AccountsContext } from './context.ts';
 import {
   hashCredential,
   presentedCredentials,
@@ -74,9 +73,7 @@ interface CachedCredential {
   stampedMs: number;
 }
 
-export interface CallersOptions {
-  readonly store: Store;
-  readonly secret: Buffer;
+interface CallersOptions extends Pick<AccountsContext, 'store' | 'secret' | 'now' | 'log'> {
   readonly accessResolver: RepoAccessResolver;
   readonly settings: () => Pick<Settings, 'storeGraceMs' | 'apiKeyHeaderAliases'>;
   readonly isAnonymousAllowed: () => boolean;
@@ -91,8 +88,6 @@ export interface CallersOptions {
   readonly hasOAuth: () => boolean;
   readonly tokenUse: (presentedToken: PresentedToken) => TokenUse;
   readonly cookieScope: () => CookieScope;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 export class Callers {

@@ -8,8 +8,8 @@ import { z } from 'zod';
 import type { Configuration } from '../base/config/configuration.ts';
 import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { messageOf } from '../base/caught.ts';
-import type { Log } from '../base/log.ts';
-import { type Actor, type AuditLog, ORG } from './audit-log.ts';
+import { type Actor, ORG } from './audit-log.ts';
+import type { AccountsContext } from './context.ts';
 
 /** `metadata.file` has its path. */
 const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user' };
@@ -26,10 +26,8 @@ const recordedSchema = z.strictObject({
   values: z.record(z.string(), z.unknown()),
 });
 
-export interface ConfiguredChangesOptions {
+interface ConfiguredChangesOptions extends Pick<AccountsContext, 'auditLog' | 'log'> {
   readonly configuration: Configuration;
-  readonly auditLog: AuditLog;
-  readonly log: Log;
 }
 
 export class ConfiguredChanges {

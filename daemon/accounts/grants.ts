@@ -5,10 +5,10 @@
 import type { Grant } from '../store/grants.ts';
 import type { Page, Window } from '../store/page.ts';
 import type { StoredRepo } from '../store/repos.ts';
-import type { Store } from '../store/store.ts';
 import type { Actor, NewAuditRecord } from '../store/audit.ts';
-import { type AuditLog, inListedParts, repoFields } from './audit-log.ts';
+import { inListedParts, repoFields } from './audit-log.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
+import type { AccountsContext } from './context.ts';
 import type { HostLists } from './host-lists.ts';
 import { hostAccountsOf, type HostRules, linkedReaders } from './host-rules.ts';
 import { userOf } from './members.ts';
@@ -20,12 +20,10 @@ export interface GrantRow extends Grant {
   readonly takenAt?: string;
 }
 
-export interface GrantsOptions {
-  readonly store: Store;
+interface GrantsOptions extends AccountsContext {
   readonly configuredGrants: () => readonly ConfiguredGrant[];
   readonly hostLists: HostLists;
   readonly hostRules: HostRules;
-  readonly auditLog: AuditLog;
 }
 
 /** Ids or names of repositories. */

@@ -3,8 +3,8 @@
 
 import type { WhoMay } from '../base/config/settings.ts';
 import { StoreError } from '../store/error.ts';
-import type { Store } from '../store/store.ts';
-import { type Actor, type AuditLog, ORG } from './audit-log.ts';
+import { type Actor, ORG } from './audit-log.ts';
+import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
 
 export interface InstanceSettings {
@@ -38,10 +38,8 @@ export interface FixedSettings {
   readonly file: Partial<InstanceSettings>;
 }
 
-export interface InstanceSettingsServiceOptions {
-  readonly store: Store;
+interface InstanceSettingsServiceOptions extends AccountsContext {
   readonly fixed: FixedSettings;
-  readonly auditLog: AuditLog;
   /** Whether there is another way to sign in than by password. */
   readonly hasOtherSignIn: () => boolean;
 }

@@ -2,13 +2,12 @@
 // returned once, on creation; the store has their hashes (credentials.ts).
 
 import { randomUUID } from 'node:crypto';
-import type { RepoDirectory } from '../repos/directory.ts';
 import { canSee } from '../repos/repo-access.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
-import type { Store } from '../store/store.ts';
-import type { Actor, AuditLog } from './audit-log.ts';
+import type { Actor } from './audit-log.ts';
 import type { Caller, Person } from './caller.ts';
+import type { AccountsContext } from './context.ts';
 import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
 import { AccountError } from './error.ts';
 import { HOUR_MS } from '../base/durations.ts';
@@ -18,14 +17,9 @@ const SCOPED_TOKEN_MS = HOUR_MS;
 /** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
 
-export interface KeysOptions {
-  readonly store: Store;
-  readonly secret: Buffer;
-  readonly auditLog: AuditLog;
-  readonly now: () => number;
+interface KeysOptions extends AccountsContext {
   /** Whether members who are not owners may create keys. */
   readonly mayMembersCreate: () => boolean;
-  readonly directory: RepoDirectory;
 }
 
 /** With its value, returned only once. */

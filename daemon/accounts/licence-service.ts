@@ -1,21 +1,18 @@
 // The licence key in force: the environment's, else the one that an owner set, which is in the store (API.md 4.9, 15.5).
 
 import type { KeyObject } from 'node:crypto';
-import type { Store } from '../store/store.ts';
-import { type Actor, type AuditLog, ORG } from './audit-log.ts';
+import { type Actor, ORG } from './audit-log.ts';
+import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
 import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
 
 /** Setting of the store with the key. */
 export const LICENCE_SETTING = 'licence';
 
-export interface LicenceServiceOptions {
-  readonly store: Store;
+interface LicenceServiceOptions extends AccountsContext {
   readonly publicKey: KeyObject;
   /** From the environment. */
   readonly fixedKey: string | undefined;
-  readonly auditLog: AuditLog;
-  readonly now: () => number;
 }
 
 export class LicenceService {

@@ -3,16 +3,14 @@
 
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
-import { type Actor, type AuditAction, type AuditLog, ORG } from './audit-log.ts';
+import { type Actor, type AuditAction, ORG } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
+import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
 import type { SignIn } from './sign-in.ts';
 
-export interface MembersOptions {
-  readonly store: Store;
+interface MembersOptions extends AccountsContext {
   readonly signIn: SignIn;
-  readonly auditLog: AuditLog;
-  readonly now: () => number;
   /** Active members allowed by the licence; undefined: any number. */
   readonly seatMax: () => number | undefined;
 }

@@ -3,27 +3,21 @@
 
 import { DAY_MS } from '../base/durations.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
-import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
-import type { Actor, AuditLog } from './audit-log.ts';
+import type { Actor } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
+import type { AccountsContext } from './context.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
 import { AccountError } from './error.ts';
 import {
   isPasswordAllowed,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
-  type Passwords,
+  Passwords,
 } from './passwords.ts';
-import type { SignInLimiter, SignInOutcome } from './sign-in-limiter.ts';
+import { SignInLimiter, type SignInOutcome } from './sign-in-limiter.ts';
 
-export interface SignInOptions {
-  readonly store: Store;
-  readonly secret: Buffer;
-  readonly passwords: Passwords;
-  readonly limiter: SignInLimiter;
-  readonly auditLog: AuditLog;
-  readonly now: () => number;
+interface SignInOptions extends AccountsContext {
   readonly isPasswordLoginAllowed: () => boolean;
 }
 
@@ -56,6 +50,8 @@ const WRONG_TOKEN = 'This link is not valid, was used already, or is too old.';
 
 export class SignIn {
   readonly #options: SignInOptions;
+  readonly #passwords = new Passwords();
+  readonly #limiter = new SignInLimiter();
 
   constructor(options: SignInOptions) {
     this.#options = options;
@@ -93,13 +89,13 @@ export class SignIn {
    * SERVER_OVERLOADED; NOT_READY.
    */
   async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
-    const { store, secret, passwords, now, auditLog } = this.#options;
+    const { store, secret, now, auditLog } = this.#options;
     checkNewPassword(password, 'password');
     const tokenHash = hashCredential(secret, token);
     // Why first: a request without a link must cost no more than a query of the store.
     if ((await store.setupLinks.find(tokenHash, now())) === undefined)
       throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await this.#passwords.hash(password);
     const link = await store.setupLinks.take(tokenHash, now());
     if (link === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     if (link.userId !== null) {
@@ -149,7 +145,7 @@ export class SignIn {
 
   /** The person uses a session at this address: failures of others there do not lock it out. */
   noteHome(person: Person, address: string): void {
-    this.#options.limiter.noteHome({ email: person.email, address });
+    this.#limiter.noteHome({ email: person.email, address });
   }
 
   async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {
@@ -195,7 +191,7 @@ export class SignIn {
   /** The stored form of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
   async hashPassword(password: string): Promise<string> {
     checkNewPassword(password, 'password');
-    return this.#options.passwords.hash(password);
+    return this.#passwords.hash(password);
   }
 
   /**
@@ -208,9 +204,9 @@ export class SignIn {
     password: string,
     find: () => Promise<User | undefined>,
   ): Promise<User | undefined> {
-    const { limiter, passwords, now } = this.#options;
+    const { now } = this.#options;
     const attempt = { email, address };
-    const waitSeconds = limiter.begin(attempt, now());
+    const waitSeconds = this.#limiter.begin(attempt, now());
     if (waitSeconds > 0) {
       throw new AccountError(
         'TOO_MANY_SIGN_IN_ATTEMPTS',
@@ -221,11 +217,11 @@ export class SignIn {
     let outcome: SignInOutcome = 'abandoned';
     try {
       const user = await find();
-      const fits = await passwords.verify(user?.passwordHash, password);
+      const fits = await this.#passwords.verify(user?.passwordHash, password);
       outcome = fits ? 'succeeded' : 'failed';
       return fits ? user : undefined;
     } finally {
-      limiter.end(attempt, outcome, now());
+      this.#limiter.end(attempt, outcome, now());
     }
   }
 

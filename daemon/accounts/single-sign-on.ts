@@ -7,9 +7,9 @@
 import type { Configuration } from '../base/config/configuration.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import { isShortage } from '../base/caught.ts';
-import type { Log } from '../base/log.ts';
 import { Slots } from '../base/slots.ts';
-import { type Actor, type AuditLog, ORG } from './audit-log.ts';
+import { type Actor, ORG } from './audit-log.ts';
+import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
 import type { Members } from './members.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
@@ -21,23 +21,17 @@ import type { TokenIdentity } from './sign-on/issuer-token.ts';
 import { type RefusalReason, SignOnRefusal } from './sign-on/refusals.ts';
 import { ownPath } from './sign-on/return-path.ts';
 import { StoreError } from '../store/error.ts';
-import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 
 export const SIGN_ON_PATH = '/api/auth/oidc';
 
-export interface SingleSignOnOptions {
-  readonly store: Store;
-  readonly secret: Buffer;
+interface SingleSignOnOptions extends AccountsContext {
   /** Current. */
   readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
-  readonly auditLog: AuditLog;
   readonly hasBearer: () => boolean;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 export interface ProviderView {

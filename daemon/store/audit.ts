@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
-import { inBatches } from './batches.ts';
+import { deleted, inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
@@ -68,11 +68,6 @@ export async function appendAudit(
 
 type Key = Pick<AuditTable, 'timestamp' | 'ordinal' | 'id'>;
 
-interface Period {
-  readonly since: number;
-  readonly until: number;
-}
-
 /** Scans the whole period in steps: there is no index by action or actor, and counting all at once blocks the event loop. */
 async function list(db: Kysely<Schema>, query: AuditQuery): Promise<Page<AuditRecord>> {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, offset, limit } = query;
@@ -114,7 +109,7 @@ function besides(key: Key, operator: '<' | '>=') {
 
 function newestFirst(
   db: Kysely<Schema>,
-  { since, until }: Period,
+  { since, until }: Readonly<Record<'since' | 'until', number>>,
   after: Key | undefined,
 ): SelectQueryBuilder<Schema, 'audit', object> {
   const query = db
@@ -133,12 +128,8 @@ async function keyAt(
   query: SelectQueryBuilder<Schema, 'audit', object>,
   number: number,
 ): Promise<Key | undefined> {
-  const columns = query.select(['timestamp', 'ordinal', 'id']);
-  const [key] = await columns
-    .offset(number - 1)
-    .limit(1)
-    .execute();
-  return key;
+  const keys = query.select(['timestamp', 'ordinal', 'id']).offset(number - 1);
+  return (await keys.limit(1).execute())[0];
 }
 
 async function countOf(query: SelectQueryBuilder<Schema, 'audit', object>): Promise<number> {
@@ -166,11 +157,7 @@ async function pruneSome(db: Kysely<Schema>, before: number): Promise<number> {
     (await oldest.orderBy('timestamp').offset(PRUNE_COUNT).limit(1).executeTakeFirst()) ??
     (await oldest.orderBy('timestamp', 'desc').limit(1).executeTakeFirst());
   if (last === undefined) return 0;
-  const { numDeletedRows } = await db
-    .deleteFrom('audit')
-    .where('timestamp', '<=', last.timestamp)
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+  return await deleted(db.deleteFrom('audit').where('timestamp', '<=', last.timestamp));
 }
 
 function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {

@@ -1,5 +1,6 @@
 // Removes expired rows.
 
+import { deleted } from './batches.ts';
 import type { Database } from './database.ts';
 
 /** Removes a table's rows that expired at `now` or before; returns their number. */
@@ -8,8 +9,5 @@ export function pruneExpired(
   table: 'scoped_tokens' | 'sessions' | 'setup_links',
   now: number,
 ): Promise<number> {
-  return database.write(async ({ db }) => {
-    const result = await db.deleteFrom(table).where('expiresAt', '<=', now).executeTakeFirst();
-    return Number(result.numDeletedRows);
-  });
+  return database.write(({ db }) => deleted(db.deleteFrom(table).where('expiresAt', '<=', now)));
 }

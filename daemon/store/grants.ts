@@ -4,7 +4,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { setImmediate } from 'node:timers/promises';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
+import { deleted, inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { Page, Window } from './page.ts';
@@ -44,17 +44,12 @@ export function grantsIn(database: Database) {
   };
 }
 
-async function add(
-  { db, changed }: Writing,
-  userId: string,
-  repoIds: readonly number[],
-): Promise<number> {
-  const user = await db
-    .selectFrom('users')
-    .select('id')
-    .where('id', '=', userId)
-    .executeTakeFirst();
-  if (user === undefined) throw new StoreError('NOT_FOUND', 'user not found');
+type GrantChange = [writing: Writing, userId: string, repoIds: readonly number[]];
+
+async function add(...[{ db, changed }, userId, repoIds]: GrantChange): Promise<number> {
+  const user = db.selectFrom('users').select('id').where('id', '=', userId);
+  if ((await user.executeTakeFirst()) === undefined)
+    throw new StoreError('NOT_FOUND', 'user not found');
   let added = 0;
   for await (const batch of inBatches(sorted(repoIds))) {
     const result = await db
@@ -68,19 +63,11 @@ async function add(
   return added;
 }
 
-async function remove(
-  { db, changed }: Writing,
-  userId: string,
-  repoIds: readonly number[],
-): Promise<number> {
+async function remove(...[{ db, changed }, userId, repoIds]: GrantChange): Promise<number> {
   let removed = 0;
   for await (const batch of inBatches(sorted(repoIds))) {
-    const result = await db
-      .deleteFrom('grants')
-      .where('userId', '=', userId)
-      .where('repoId', 'in', batch)
-      .executeTakeFirst();
-    removed += Number(result.numDeletedRows);
+    const own = db.deleteFrom('grants').where('userId', '=', userId);
+    removed += await deleted(own.where('repoId', 'in', batch));
   }
   if (removed > 0) changed({ userId });
   return removed;
@@ -102,20 +89,10 @@ async function repoIdsOf(db: Kysely<Schema>, userId: string): Promise<number[]> 
 
 /** Removes all grants of a user, in the caller's transaction. */
 export async function removeGrantsOf(db: Transaction<Schema>, userId: string): Promise<void> {
-  for (;;) {
-    const batch = db
-      .selectFrom('grants')
-      .select('repoId')
-      .where('userId', '=', userId)
-      .limit(SHORT_ROW_COUNT);
-    const result = await db
-      .deleteFrom('grants')
-      .where('userId', '=', userId)
-      .where('repoId', 'in', batch)
-      .executeTakeFirst();
-    if (result.numDeletedRows < SHORT_ROW_COUNT) return;
-    await setImmediate();
-  }
+  const repoIds = db.selectFrom('grants').select('repoId').where('userId', '=', userId);
+  const own = db.deleteFrom('grants').where('userId', '=', userId);
+  const batch = own.where('repoId', 'in', repoIds.limit(SHORT_ROW_COUNT));
+  while ((await deleted(batch)) === SHORT_ROW_COUNT) await setImmediate();
 }
 
 async function list(

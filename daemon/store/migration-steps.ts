@@ -124,9 +124,11 @@ function recordStatements({ text, clustered }: Dialect): string[] {
   ];
 }
 
-/** Repos, and counters that never decrease: one assigns repo ids, so that ids in grants never come to mean another repo. */
-function repoStatements({ text, clustered }: Dialect): string[] {
-  return [
+const STEPS: Readonly<Record<string, (dialect: Dialect) => readonly string[]>> = {
+  '0001': (dialect) =>
+    [userStatements, keyStatements, countStatements, recordStatements].flatMap((of) => of(dialect)),
+  /** Repos, and counters that never decrease: one assigns repo ids, so that ids in grants never come to mean another repo. */
+  '0002': ({ text, clustered }) => [
     `create table repos (
       id bigint not null primary key,
       name ${text} not null unique,
@@ -140,12 +142,14 @@ function repoStatements({ text, clustered }: Dialect): string[] {
       name ${text} not null primary key,
       value bigint not null
     ) ${clustered}`,
-  ];
-}
-
-/** Jobs, each with its last log lines. */
-function jobStatements({ text }: Dialect): string[] {
-  return [
+  ],
+  // Request counts without leases.
+  '0003': () => [
+    'alter table usage drop column leases',
+    'alter table usage drop column wanted_until',
+  ],
+  /** Jobs, each with its last log lines. */
+  '0004': ({ text }) => [
     `create table jobs (
       id ${text} not null primary key,
       instance ${text} not null,
@@ -165,12 +169,9 @@ function jobStatements({ text }: Dialect): string[] {
     `create index jobs_by_target on jobs (instance, queue, target_id, ordinal)`,
     `create index jobs_by_state on jobs (instance, state, ordinal)`,
     `create index jobs_by_end on jobs (coalesce(finished_at, created_at))`,
-  ];
-}
-
-/** Connections to code hosts, their repos, and the host's facts about a repo. */
-function connectionStatements({ text, clustered }: Dialect): string[] {
-  return [
+  ],
+  /** Connections to code hosts, their repos, and the host's facts about a repo. */
+  '0005': ({ text, clustered }) => [
     `create table connections (
       id bigint not null primary key,
       instance ${text} not null,
@@ -198,12 +199,9 @@ function connectionStatements({ text, clustered }: Dialect): string[] {
       facts ${text} not null,
       unique (address, host_id)
     )`,
-  ];
-}
-
-/** Readers of repos according to code hosts. There may be ten million; the index covers only rows that can match a user. */
-function readerStatements({ text, clustered }: Dialect): string[] {
-  return [
+  ],
+  /** Readers of repos according to code hosts. There may be ten million; the index covers only rows that can match a user. */
+  '0006': ({ text, clustered }) => [
     `create table host_reader_lists (
       id bigint not null primary key,
       repo_id bigint not null references repos (id) on delete cascade,
@@ -219,12 +217,9 @@ function readerStatements({ text, clustered }: Dialect): string[] {
       primary key (list_id, account_id, email)
     ) ${clustered}`,
     `create index host_readers_by_email on host_readers (email, list_id) where email <> ''`,
-  ];
-}
-
-/** OAuth clients, their requests, consents and tokens. */
-function oauthStatements({ text }: Dialect): string[] {
-  return [
+  ],
+  /** OAuth clients, their requests, consents and tokens. */
+  '0007': ({ text }) => [
     `create table oauth_clients (
       id ${text} not null primary key,
       name ${text} not null,
@@ -273,12 +268,9 @@ function oauthStatements({ text }: Dialect): string[] {
     )`,
     `create index oauth_tokens_by_consent on oauth_tokens (consent_id, created_at)`,
     `create index oauth_tokens_by_end on oauth_tokens (expires_at)`,
-  ];
-}
-
-/** Accounts of identity providers, each linked with a user. */
-function signOnStatements({ text }: Dialect): string[] {
-  return [
+  ],
+  /** Accounts of identity providers, each linked with a user. */
+  '0008': ({ text }) => [
     `create table sign_on_accounts (
       issuer ${text} not null,
       subject ${text} not null,
@@ -287,12 +279,9 @@ function signOnStatements({ text }: Dialect): string[] {
       primary key (issuer, subject),
       unique (user_id, issuer)
     )`,
-  ];
-}
-
-/** Targets of a connection that listed a repo; for a while the id and the grants of removed repos. */
-function removalStatements({ text, clustered }: Dialect): string[] {
-  return [
+  ],
+  /** Targets of a connection that listed a repo; for a while the id and the grants of removed repos. */
+  '0009': ({ text, clustered }) => [
     `alter table connection_repos add column targets ${text}`,
     `create table removed_repos (
       repo_id bigint not null primary key,
@@ -306,12 +295,9 @@ function removalStatements({ text, clustered }: Dialect): string[] {
       primary key (repo_id, user_id)
     ) ${clustered}`,
     `create index removed_grants_by_user on removed_grants (user_id)`,
-  ];
-}
-
-/** The table of jobs is the queue; a target has at most one pending job. */
-function queueStatements({ text }: Dialect): string[] {
-  return [
+  ],
+  /** The table of jobs is the queue; a target has at most one pending job. */
+  '0010': ({ text }) => [
     `alter table jobs add column host ${text} not null default ''`,
     `alter table jobs add column due_at bigint`,
     `alter table jobs add column failures bigint not null default 0`,
@@ -324,29 +310,7 @@ function queueStatements({ text }: Dialect): string[] {
     `create unique index jobs_pending on jobs (instance, queue, target_id) where state = 'PENDING'`,
     `create index jobs_by_priority on jobs (instance, queue, priority, due_at, ordinal) where state = 'PENDING'`,
     `create index jobs_by_due on jobs (instance, queue, due_at) where due_at is not null`,
-  ];
-}
-
-const STEPS: Readonly<Record<string, (dialect: Dialect) => readonly string[]>> = {
-  '0001': (dialect) => [
-    ...userStatements(dialect),
-    ...keyStatements(dialect),
-    ...countStatements(dialect),
-    ...recordStatements(dialect),
   ],
-  '0002': repoStatements,
-  // Request counts without leases.
-  '0003': () => [
-    'alter table usage drop column leases',
-    'alter table usage drop column wanted_until',
-  ],
-  '0004': jobStatements,
-  '0005': connectionStatements,
-  '0006': readerStatements,
-  '0007': oauthStatements,
-  '0008': signOnStatements,
-  '0009': removalStatements,
-  '0010': queueStatements,
 };
 
 /** Their names. */

@@ -4,7 +4,7 @@
 import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
-import { rowsBeyond } from './batches.ts';
+import { deleted, rowsBeyond } from './batches.ts';
 import { storable } from './text.ts';
 
 export interface OAuthClient {
@@ -43,13 +43,11 @@ export function oauthClientsIn(database: Database) {
       }),
     /** Removes those without consent that were used last at `before` or earlier; returns their number. */
     prune: (before: number): Promise<number> =>
-      database.write(async ({ db }) => {
-        const result = await db
-          .deleteFrom('oauth_clients')
-          .where(sql<number>`coalesce(used_at, created_at)`, '<=', before)
-          .where('id', 'not in', db.selectFrom('oauth_consents').select('clientId'))
-          .executeTakeFirst();
-        return Number(result.numDeletedRows);
+      database.write(({ db }) => {
+        const last = sql<number>`coalesce(used_at, created_at)`;
+        const old = db.deleteFrom('oauth_clients').where(last, '<=', before);
+        const used = db.selectFrom('oauth_consents').select('clientId');
+        return deleted(old.where('id', 'not in', used));
       }),
   };
 }

@@ -7,7 +7,7 @@ import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { OAuthConsentTable, OAuthRequestTable, OAuthTokenTable, Schema } from './schema.ts';
-import { rowsBeyond } from './batches.ts';
+import { deleted, rowsBeyond } from './batches.ts';
 import { storableOrNull } from './text.ts';
 
 export type OAuthRequest = OAuthRequestTable;
@@ -52,7 +52,10 @@ export function oauthConsentsIn(database: Database) {
       if (isDone) await appendAudit(writing.db, records, () => database.nextOrdinal());
       return isDone;
     });
-  const consentBy = (column: 'codeHash' | 'familyHash', hash: string) =>
+  const consentBy = (
+    column: 'codeHash' | 'familyHash',
+    hash: string,
+  ): Promise<OAuthConsent | undefined> =>
     database.read((db) =>
       db.selectFrom('oauth_consents').selectAll().where(column, '=', hash).executeTakeFirst(),
     );
@@ -62,25 +65,18 @@ export function oauthConsentsIn(database: Database) {
       database.write((writing) => addRequest(writing, request, perUserMax)),
     /** Undefined: this user has no such request that expires after `now`. */
     request: (hash: string, userId: string, now: number): Promise<OAuthRequest | undefined> =>
-      database.read((db) =>
-        db
-          .selectFrom('oauth_requests')
-          .selectAll()
-          .where('hash', '=', hash)
-          .where('userId', '=', userId)
-          .where('expiresAt', '>', now)
-          .executeTakeFirst(),
-      ),
+      database.read((db) => {
+        const request = db.selectFrom('oauth_requests').selectAll().where('hash', '=', hash);
+        return request.where('userId', '=', userId).where('expiresAt', '>', now).executeTakeFirst();
+      }),
     /** Consumes a request. False: it no longer exists. */
     deny: (hash: string, userId: string): Promise<boolean> =>
       database.write(({ db }) => takeRequest(db, hash, userId)),
     /** The same, and creates its consent; beyond `perUserMax` the least recently used are removed. */
     allow: (hash: string, consent: NewOAuthConsent, perUserMax: number): Promise<boolean> =>
       database.write((writing) => allow(writing, hash, consent, perUserMax)),
-    byCode: (codeHash: string): Promise<OAuthConsent | undefined> =>
-      consentBy('codeHash', codeHash),
-    byFamily: (familyHash: string): Promise<OAuthConsent | undefined> =>
-      consentBy('familyHash', familyHash),
+    byCode: (codeHash: string) => consentBy('codeHash', codeHash),
+    byFamily: (familyHash: string) => consentBy('familyHash', familyHash),
     /** Issues the first tokens. False: another caller got them, or the consent is gone. */
     redeem: (id: string, familyHash: string, next: NextTokens): Promise<boolean> =>
       recorded(next.records, (writing) => redeem(writing, id, familyHash, next)),
@@ -128,12 +124,8 @@ async function addRequest(
 }
 
 async function takeRequest(db: Kysely<Schema>, hash: string, userId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('oauth_requests')
-    .where('hash', '=', hash)
-    .where('userId', '=', userId)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+  const request = db.deleteFrom('oauth_requests').where('hash', '=', hash);
+  return (await deleted(request.where('userId', '=', userId))) > 0;
 }
 
 async function allow(
@@ -151,11 +143,8 @@ async function allow(
     .where('userId', '=', userId)
     .orderBy('usedAt', 'desc')
     .orderBy('id');
-  const { numDeletedRows } = await db
-    .deleteFrom('oauth_consents')
-    .where('id', 'in', rowsBeyond(others, perUserMax))
-    .executeTakeFirst();
-  if (numDeletedRows > 0n) changed({ userId });
+  const surplus = db.deleteFrom('oauth_consents').where('id', 'in', rowsBeyond(others, perUserMax));
+  if ((await deleted(surplus)) > 0) changed({ userId });
   await db.updateTable('oauth_clients').set({ usedAt }).where('id', '=', clientId).execute();
   const row = { ...consent, familyHash: null, refreshHash: null, keyHash: null };
   await db.insertInto('oauth_consents').values(row).execute();
@@ -168,36 +157,18 @@ function columnsOf({ refreshHash, keyHash, token, expiresAt }: NextTokens) {
 
 const NAME_COLUMNS = ['id', 'userId', 'clientId'] as const;
 
-async function redeem(
-  writing: Writing,
-  id: string,
-  familyHash: string,
-  next: NextTokens,
-): Promise<boolean> {
-  const consent = await writing.db
-    .updateTable('oauth_consents')
-    .set({ ...columnsOf(next), familyHash })
-    .where('id', '=', id)
-    .where('familyHash', 'is', null)
-    .returning(NAME_COLUMNS)
-    .executeTakeFirst();
-  return await give(writing, consent, next);
+type Giving = [writing: Writing, id: string, hash: string, next: NextTokens];
+
+async function redeem(...[writing, id, familyHash, next]: Giving): Promise<boolean> {
+  const update = writing.db.updateTable('oauth_consents').set({ ...columnsOf(next), familyHash });
+  const unused = update.where('id', '=', id).where('familyHash', 'is', null);
+  return await give(writing, await unused.returning(NAME_COLUMNS).executeTakeFirst(), next);
 }
 
-async function rotate(
-  writing: Writing,
-  id: string,
-  refreshHash: string,
-  next: NextTokens,
-): Promise<boolean> {
-  const consent = await writing.db
-    .updateTable('oauth_consents')
-    .set(columnsOf(next))
-    .where('id', '=', id)
-    .where('refreshHash', '=', refreshHash)
-    .returning(NAME_COLUMNS)
-    .executeTakeFirst();
-  return await give(writing, consent, next);
+async function rotate(...[writing, id, refreshHash, next]: Giving): Promise<boolean> {
+  const update = writing.db.updateTable('oauth_consents').set(columnsOf(next));
+  const current = update.where('id', '=', id).where('refreshHash', '=', refreshHash);
+  return await give(writing, await current.returning(NAME_COLUMNS).executeTakeFirst(), next);
 }
 
 /** Adds an access token to a consent changed by this transaction, if any, and removes surplus ones. */
@@ -214,11 +185,8 @@ async function give(
     .where('consentId', '=', id)
     .orderBy('createdAt', 'desc')
     .orderBy('hash');
-  const { numDeletedRows } = await db
-    .deleteFrom('oauth_tokens')
-    .where('hash', 'in', rowsBeyond(others, TOKENS_MAX))
-    .executeTakeFirst();
-  if (numDeletedRows > 0n) changed({ userId });
+  const surplus = db.deleteFrom('oauth_tokens').where('hash', 'in', rowsBeyond(others, TOKENS_MAX));
+  if ((await deleted(surplus)) > 0) changed({ userId });
   await db
     .insertInto('oauth_tokens')
     .values({ ...token, consentId: id })
@@ -237,13 +205,10 @@ async function removeToken({ db, changed }: Writing, hash: string): Promise<bool
 }
 
 async function remove({ db, changed }: Writing, id: string, userId: string): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('oauth_consents')
-    .where('id', '=', id)
-    .where('userId', '=', userId)
-    .executeTakeFirst();
-  if (numDeletedRows > 0n) changed({ userId });
-  return numDeletedRows > 0n;
+  const consent = db.deleteFrom('oauth_consents').where('id', '=', id);
+  const isRemoved = (await deleted(consent.where('userId', '=', userId))) > 0;
+  if (isRemoved) changed({ userId });
+  return isRemoved;
 }
 
 async function tokenBy(db: Kysely<Schema>, hash: string): Promise<StoredOAuthToken | undefined> {
@@ -279,12 +244,7 @@ async function list(db: Kysely<Schema>, userId: string, now: number): Promise<Co
 
 async function prune(db: Kysely<Schema>, now: number): Promise<number> {
   let count = 0;
-  for (const table of ['oauth_requests', 'oauth_tokens', 'oauth_consents'] as const) {
-    const { numDeletedRows } = await db
-      .deleteFrom(table)
-      .where('expiresAt', '<=', now)
-      .executeTakeFirst();
-    count += Number(numDeletedRows);
-  }
+  for (const table of ['oauth_requests', 'oauth_tokens', 'oauth_consents'] as const)
+    count += await deleted(db.deleteFrom(table).where('expiresAt', '<=', now));
   return count;
 }

@@ -1,6 +1,7 @@
 // Scoped access tokens, by the hash of their value. A token ends by removal: afterwards it looks as if it had never
 // existed. Callers check expiry.
 
+import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { pruneExpired } from './expiry.ts';
@@ -25,27 +26,18 @@ export function scopedTokensIn(database: Database) {
     /** Those of a user that expire after `now`, in order of creation. */
     listActive: (userId: string, now: number): Promise<ScopedToken[]> =>
       database.read(async (db) => {
-        const rows = await db
-          .selectFrom('scoped_tokens')
-          .selectAll()
-          .where('userId', '=', userId)
-          .where('expiresAt', '>', now)
-          .orderBy('createdAt')
-          .orderBy('id')
-          .execute();
-        return rows.map(tokenFrom);
+        const own = db.selectFrom('scoped_tokens').selectAll().where('userId', '=', userId);
+        const active = own.where('expiresAt', '>', now).orderBy('createdAt').orderBy('id');
+        return (await active.execute()).map(tokenFrom);
       }),
     /** False: this user has no such token that expires after `now`. */
     revoke: (id: string, userId: string, now: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
-        const result = await db
-          .deleteFrom('scoped_tokens')
-          .where('id', '=', id)
-          .where('userId', '=', userId)
-          .where('expiresAt', '>', now)
-          .executeTakeFirst();
-        if (result.numDeletedRows > 0n) changed({ userId });
-        return result.numDeletedRows > 0n;
+        const token = db.deleteFrom('scoped_tokens').where('id', '=', id);
+        const active = token.where('userId', '=', userId).where('expiresAt', '>', now);
+        const isRevoked = (await deleted(active)) > 0;
+        if (isRevoked) changed({ userId });
+        return isRevoked;
       }),
     /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'scoped_tokens', now),
@@ -54,13 +46,9 @@ export function scopedTokensIn(database: Database) {
 
 async function create({ db, lockActiveUser }: Writing, token: ScopedToken): Promise<void> {
   if (!(await lockActiveUser(token.userId))) throw new StoreError('NOT_FOUND', 'user not found');
-  const key = await db
-    .selectFrom('api_keys')
-    .select('id')
-    .where('id', '=', token.apiKeyId)
-    .where('userId', '=', token.userId)
-    .executeTakeFirst();
-  if (key === undefined) throw new StoreError('NOT_FOUND', 'API key not found');
+  const key = db.selectFrom('api_keys').select('id').where('id', '=', token.apiKeyId);
+  if ((await key.where('userId', '=', token.userId).executeTakeFirst()) === undefined)
+    throw new StoreError('NOT_FOUND', 'API key not found');
   const row = { ...token, repoIds: JSON.stringify(token.repoIds) };
   await db.insertInto('scoped_tokens').values(row).execute();
 }

@@ -1,5 +1,6 @@
 // Browser sessions, by the hash of their cookie's value. Callers check expiry.
 
+import { deleted } from './batches.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import { pruneExpired } from './expiry.ts';
@@ -23,36 +24,26 @@ export function sessionsIn(database: Database) {
     /** False: the session no longer exists. */
     renew: (hash: string, expiresAt: number): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
-        const row = await db
-          .updateTable('sessions')
-          .set({ expiresAt })
-          .where('hash', '=', hash)
-          .returning('userId')
-          .executeTakeFirst();
+        const session = db.updateTable('sessions').set({ expiresAt }).where('hash', '=', hash);
+        const row = await session.returning('userId').executeTakeFirst();
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
     /** False: not found. */
     remove: (hash: string): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
-        const row = await db
-          .deleteFrom('sessions')
-          .where('hash', '=', hash)
-          .returning('userId')
-          .executeTakeFirst();
+        const session = db.deleteFrom('sessions').where('hash', '=', hash);
+        const row = await session.returning('userId').executeTakeFirst();
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
     /** Ends all sessions of a user but one; returns their number. */
     removeAllOf: (userId: string, exceptHash: string = ''): Promise<number> =>
       database.write(async ({ db, changed }) => {
-        const result = await db
-          .deleteFrom('sessions')
-          .where('userId', '=', userId)
-          .where('hash', '!=', exceptHash)
-          .executeTakeFirst();
-        if (result.numDeletedRows > 0n) changed({ userId });
-        return Number(result.numDeletedRows);
+        const own = db.deleteFrom('sessions').where('userId', '=', userId);
+        const count = await deleted(own.where('hash', '!=', exceptHash));
+        if (count > 0) changed({ userId });
+        return count;
       }),
     /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'sessions', now),

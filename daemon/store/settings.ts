@@ -1,5 +1,6 @@
 // Instance settings that are changed at run time, as text by name. Callers define names and values.
 
+import { deleted } from './batches.ts';
 import type { Database } from './database.ts';
 import { storable } from './text.ts';
 
@@ -23,10 +24,9 @@ export function settingsIn(database: Database) {
     /** False: it was not set. */
     remove: (name: string): Promise<boolean> =>
       database.write(async ({ db, changed }) => {
-        const query = db.deleteFrom('settings').where('name', '=', storable(name));
-        const { numDeletedRows } = await query.executeTakeFirst();
-        if (numDeletedRows > 0n) changed({ topic: 'settings' });
-        return numDeletedRows > 0n;
+        const count = await deleted(db.deleteFrom('settings').where('name', '=', storable(name)));
+        if (count > 0) changed({ topic: 'settings' });
+        return count > 0;
       }),
     all: (): Promise<Map<string, string>> =>
       database.read(async (db) => {

@@ -1,6 +1,7 @@
 // One-time links: to create the first owner, or for a user to set a password. Taking a link consumes it; of concurrent
 // callers one gets it.
 
+import { deleted } from './batches.ts';
 import type { Database } from './database.ts';
 import { pruneExpired } from './expiry.ts';
 import type { SetupLinkTable } from './schema.ts';
@@ -23,22 +24,12 @@ export function setupLinksIn(database: Database) {
     /** Consumes the link; undefined: not found, or expired at `now` or before. */
     take: (hash: string, now: number): Promise<{ readonly userId: string | null } | undefined> =>
       database.write(async ({ db }) => {
-        const row = await db
-          .deleteFrom('setup_links')
-          .where('hash', '=', hash)
-          .returning(['userId', 'expiresAt'])
-          .executeTakeFirst();
-        return goodAt(now, row);
+        const link = db.deleteFrom('setup_links').where('hash', '=', hash);
+        return goodAt(now, await link.returning(['userId', 'expiresAt']).executeTakeFirst());
       }),
     /** Removes links that create the first owner; returns their number. */
     removeFirstOwnerLinks: (): Promise<number> =>
-      database.write(async ({ db }) => {
-        const result = await db
-          .deleteFrom('setup_links')
-          .where('userId', 'is', null)
-          .executeTakeFirst();
-        return Number(result.numDeletedRows);
-      }),
+      database.write(({ db }) => deleted(db.deleteFrom('setup_links').where('userId', 'is', null))),
     /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'setup_links', now),
   };

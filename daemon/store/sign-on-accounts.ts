@@ -1,5 +1,6 @@
 // Accounts of identity providers, linked with users. An account belongs to one user, and a user has at most one per issuer.
 
+import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { storable } from './text.ts';
 
@@ -14,24 +15,17 @@ export function signOnAccountsIn(database: Database) {
     /** Id of the user; undefined: not linked. */
     userOf: ({ issuer, subject }: SignOnAccount): Promise<string | undefined> =>
       database.read(async (db) => {
-        const row = await db
-          .selectFrom('sign_on_accounts')
-          .select('userId')
-          .where('issuer', '=', storable(issuer))
-          .where('subject', '=', storable(subject))
-          .executeTakeFirst();
-        return row?.userId;
+        const users = db.selectFrom('sign_on_accounts').select('userId');
+        const ofIssuer = users.where('issuer', '=', storable(issuer));
+        const account = ofIssuer.where('subject', '=', storable(subject));
+        return (await account.executeTakeFirst())?.userId;
       }),
     /** Of a user. */
     of: (userId: string): Promise<SignOnAccount[]> =>
-      database.read((db) =>
-        db
-          .selectFrom('sign_on_accounts')
-          .select(['issuer', 'subject'])
-          .where('userId', '=', userId)
-          .orderBy('issuer')
-          .execute(),
-      ),
+      database.read((db) => {
+        const accounts = db.selectFrom('sign_on_accounts').select(['issuer', 'subject']);
+        return accounts.where('userId', '=', userId).orderBy('issuer').execute();
+      }),
     /** Issuers with links. */
     issuers: (): Promise<string[]> =>
       database.read(async (db) => {
@@ -40,25 +34,19 @@ export function signOnAccountsIn(database: Database) {
       }),
     /** Those of an issuer. */
     ofIssuer: (issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]> =>
-      database.read((db) =>
-        db
-          .selectFrom('sign_on_accounts')
-          .select(['userId', 'subject'])
-          .where('issuer', '=', storable(issuer))
-          .execute(),
-      ),
+      database.read((db) => {
+        const accounts = db.selectFrom('sign_on_accounts').select(['userId', 'subject']);
+        return accounts.where('issuer', '=', storable(issuer)).execute();
+      }),
     /** Links them unless they are linked. False: one of them is linked with another, or there is no such active user. */
     link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
       database.write((writing) => link(writing, userId, account, at)),
     /** Removes all links of a user; returns their number. */
     unlink: (userId: string): Promise<number> =>
       database.write(async ({ db, changed }) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('sign_on_accounts')
-          .where('userId', '=', userId)
-          .executeTakeFirst();
-        if (numDeletedRows > 0n) changed({ userId });
-        return Number(numDeletedRows);
+        const count = await deleted(db.deleteFrom('sign_on_accounts').where('userId', '=', userId));
+        if (count > 0) changed({ userId });
+        return count;
       }),
   };
 }
@@ -81,12 +69,7 @@ async function link(
     changed({ userId });
     return true;
   }
-  const same = await db
-    .selectFrom('sign_on_accounts')
-    .select('userId')
-    .where('issuer', '=', issuer)
-    .where('subject', '=', subject)
-    .where('userId', '=', userId)
-    .executeTakeFirst();
-  return same !== undefined;
+  const own = db.selectFrom('sign_on_accounts').select('userId').where('userId', '=', userId);
+  const same = own.where('issuer', '=', issuer).where('subject', '=', subject);
+  return (await same.executeTakeFirst()) !== undefined;
 }

@@ -16,7 +16,7 @@ import { ERRORS } from '../../daemon/api/shapes/api-error.ts';
 import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { exhaustiveness, statsNumbers } from '../../daemon/api/search/search-schemas.ts';
 import { schemaDocument } from '../../daemon/base/config/schema-document.ts';
-import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
+import { DEFAULT_NOTES } from '../../daemon/base/config/settings.ts';
 import { VARIABLES, type Variable } from '../../daemon/base/config/variables.ts';
 import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
 import { PREFIX_NAMES } from '../../daemon/engine/query/prefixes.ts';
@@ -217,12 +217,10 @@ test('configuration: the top-level keys', () => {
 });
 
 test('configuration: settings and their defaults', () => {
-  const expected = keysOf(configuration['settings']!).map(([key, value]) => {
-    if (Object.hasOwn(INTEGER_SETTINGS, key))
-      return [key, String(INTEGER_SETTINGS[key as keyof typeof INTEGER_SETTINGS].defaultValue)];
-    const isOpen = value === 'none' && Object.hasOwn(OTHER_SETTINGS, key);
-    return [key, isOpen ? OTHER_SETTINGS[key as keyof typeof OTHER_SETTINGS].defaultNote : value];
-  });
+  const expected = keysOf(configuration['settings']!).map(([key, value]) => [
+    key,
+    DEFAULT_NOTES[key] ?? value,
+  ]);
   const said = rowsOf('19.3').flatMap(([keys = '', value]) =>
     keys.split(', ').map((key) => [key, value]),
   );
@@ -264,7 +262,7 @@ test('configuration: keys of contexts, permissions, apps and identity providers'
 });
 
 test('variables: names, flags, defaults, secrets', () => {
-  const expected = Object.values<Variable<unknown>>(VARIABLES).map((row) => {
+  const expected = Object.values<Variable>(VARIABLES).map((row) => {
     const value = row.defaultNote ?? row.defaultText ?? 'none';
     return [row.name, row.flag ?? '', value, row.isSecret === true];
   });

@@ -253,9 +253,7 @@ export const listKeys = endpoint(
             id: text('Id of the key.'),
             email: text('E-mail address of its user.'),
             name: text('Name.'),
-            state: z
-              .enum(['active', 'suspended'])
-              .meta({ description: 'Keys of suspended users are refused.' }),
+            state: z.enum(['active', 'suspended']).describe('Keys of suspended users are refused.'),
             createdAt: time('When it was created.'),
             lastUsedAt: nullableTime('When it was last used, to 5 minutes.'),
           }),
@@ -292,7 +290,7 @@ export const createKey = endpoint(
     input: {
       body: z.object({
         name: z.string({ error: 'expected a text' }),
-        userId: userText.exactOptional().meta({ description: 'Only for the operator.' }),
+        userId: userText.exactOptional().describe('Only for the operator.'),
       }),
     },
     responses: {

@@ -21,17 +21,19 @@ const auditRecord = z
     actorName: text(
       'Its e-mail address; for a key also the name of the key. Absent for actors without an account, or with a deleted one.',
     ).optional(),
-    actorType: z.enum(['user', 'api_key']).meta({ description: 'What kind of actor.' }),
+    actorType: z.enum(['user', 'api_key']).describe('What kind of actor.'),
     targetId: text('Id of the target.'),
     targetName: text('For a user or API key: as `actorName`.').optional(),
     targetType: z
       .enum(['user', 'org', 'file', 'repo', 'api_key', 'scoped_token', 'oauth_client'])
-      .meta({ description: 'What kind of target.' }),
+      .describe('What kind of target.'),
     productVersion: text('Version of the daemon at that time.'),
-    metadata: z.record(z.string(), z.unknown()).nullable().meta({
-      description:
+    metadata: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe(
         'Further facts; `source` is the name that the client gave itself, `account` the operating-system account of a command.',
-    }),
+      ),
     orgId: integer('The organization.', 1),
   })
   .meta({ id: 'AuditRecord', description: 'One recorded action.' });
@@ -53,14 +55,10 @@ export const listAuditRecords = endpoint(
     summary: 'Audit records',
     input: {
       query: z.object({
-        since: instantText().optional().meta({ description: 'Only records from this time on.' }),
-        until: instantText().optional().meta({ description: 'Only records before this time.' }),
-        action: z.string().optional().meta({
-          description: 'Only this action, or all of a group, for example `api_key`.',
-        }),
-        actor: z.string().optional().meta({
-          description: 'Only actions of this user (id or e-mail address) or API key.',
-        }),
+        since: instantText().optional().describe('Only records from this time on.'),
+        until: instantText().optional().describe('Only records before this time.'),
+        action: text('Only this action, or all of a group, for example `api_key`.').optional(),
+        actor: text('Only actions of this user (id or e-mail address) or API key.').optional(),
         ...pageFields(50),
       }),
     },

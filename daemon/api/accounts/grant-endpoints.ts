@@ -20,9 +20,7 @@ const grant = z
     email: text('E-mail address of the user.').optional(),
     repoId: integer('Which repository.', 1),
     repoName: text('Its name; absent if it is unknown.').optional(),
-    source: z
-      .enum(['config', 'host', 'store'])
-      .meta({ description: 'Where the grant comes from.' }),
+    source: z.enum(['config', 'host', 'store']).describe('Where the grant comes from.'),
     takenAt: text('When the host was asked (ISO 8601); only for source `host`.').optional(),
   })
   .meta({ id: 'Grant', description: 'A user sees a repository.' });
@@ -40,7 +38,7 @@ export function repoList<Item extends z.ZodType>(item: Item, description: string
     .array(item, { error: 'expected an array' })
     .min(1, { error: 'expected at least one' })
     .max(REPO_IDS_MAX, { error: `expected at most ${REPO_IDS_MAX}` })
-    .meta({ description });
+    .describe(description);
 }
 
 const grantBody = z.object({
@@ -58,7 +56,7 @@ export const listGrants = endpoint(
     input: {
       query: z.object({
         userId: userText.optional(),
-        repoId: repoNameText.optional().meta({ description: 'Id or name of the repository.' }),
+        repoId: repoNameText.optional().describe('Id or name of the repository.'),
         ...pageFields(50),
       }),
     },

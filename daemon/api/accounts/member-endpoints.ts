@@ -88,8 +88,8 @@ export const createUser = endpoint(
       body: z.object({
         email: newEmail,
         name: userName.exactOptional(),
-        role: role.exactOptional().meta({ description: 'Default: MEMBER.' }),
-        password: secretText.exactOptional().meta({ description: 'Default: the user sets one.' }),
+        role: role.exactOptional().describe('Default: MEMBER.'),
+        password: secretText.exactOptional().describe('Default: the user sets one.'),
       }),
     },
     responses: { 201: { description: 'The new member.', body: invitedUser } },
@@ -119,17 +119,17 @@ export const updateUser = endpoint(
       query: userQuery,
       body: z.object({
         name: userName.exactOptional(),
-        role: role.exactOptional().meta({ description: 'What the member may do.' }),
+        role: role.exactOptional().describe('What the member may do.'),
         suspended: z
           .boolean()
           .exactOptional()
-          .meta({ description: 'Suspend the member, or end the suspension.' }),
+          .describe('Suspend the member, or end the suspension.'),
         requestsPerDay: z
           .union([jsonInteger(0), z.literal('unlimited'), z.null()], {
             error: 'expected an integer >= 0, "unlimited" or null',
           })
           .exactOptional()
-          .meta({ description: 'Limit of requests per day; null: that of the instance.' }),
+          .describe('Limit of requests per day; null: that of the instance.'),
       }),
     },
     missingQueryCode: 'MISSING_REQUIRED_QUERY_PARAMETER',

@@ -11,16 +11,16 @@ export const role = z
 
 const userFields = {
   id: text('Id of the user.'),
-  name: z.string().nullable().meta({ description: 'Display name.' }),
+  name: text('Display name.').nullable(),
   email: text('E-mail address, lower case.'),
   role,
   suspendedAt: nullableTime('When the user was suspended; null: the user is active.'),
   createdAt: time('When the user was created.'),
   updatedAt: time('When the user was last changed.'),
   lastActivityAt: nullableTime('When the user was last active, to 5 minutes; null: never.'),
-  requestsPerDay: z.union([integer('Requests.'), z.literal('unlimited'), z.null()]).meta({
-    description: 'Limit of requests per day; null: that of the instance.',
-  }),
+  requestsPerDay: z
+    .union([integer('Requests.'), z.literal('unlimited'), z.null()])
+    .describe('Limit of requests per day; null: that of the instance.'),
 };
 
 export const user = z.object(userFields).meta({ id: 'User', description: 'A member.' });
@@ -52,21 +52,19 @@ const EMAIL_LENGTH_MAX = 254;
 export const newEmail = z
   .email({ error: 'expected an e-mail address' })
   .max(EMAIL_LENGTH_MAX, { error: `longer than ${EMAIL_LENGTH_MAX} characters` })
-  .meta({ description: 'E-mail address; unique without regard to case.' });
+  .describe('E-mail address; unique without regard to case.');
 
-export const userName = shortText(200)
-  .min(1, { error: 'empty' })
-  .meta({ description: 'Display name.' });
+export const userName = shortText(200).min(1, { error: 'empty' }).describe('Display name.');
 
 export const idText = z.string({ error: 'required' }).max(128, { error: 'too long' });
 
 export const userText = z
   .string({ error: 'required' })
   .max(EMAIL_LENGTH_MAX, { error: 'too long' })
-  .meta({ description: 'Id or e-mail address of the user.' });
+  .describe('Id or e-mail address of the user.');
 
 export const userQuery = z.object({
-  userId: requiredText().meta({ description: 'Id or e-mail address of the user.' }),
+  userId: requiredText().describe('Id or e-mail address of the user.'),
 });
 
 /** Longer ones are refused before they are hashed. */

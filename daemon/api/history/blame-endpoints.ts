@@ -27,7 +27,7 @@ const blameCommit = z
     previous: z
       .object({ hash: text('Full id.'), path: text('Path of the file in that commit.') })
       .optional()
-      .meta({ description: 'The previous commit, which had other lines there.' }),
+      .describe('The previous commit, which had other lines there.'),
   })
   .meta({ id: 'BlameCommit', description: 'A commit of these lines.' });
 
@@ -35,8 +35,8 @@ const blame = z
   .object({
     ranges: z
       .array(blameRange)
-      .meta({ description: 'All lines, in file order; neighbours differ in commit or path.' }),
-    commits: z.record(z.string(), blameCommit).meta({ description: 'The commits by id.' }),
+      .describe('All lines, in file order; neighbours differ in commit or path.'),
+    commits: z.record(z.string(), blameCommit).describe('The commits by id.'),
   })
   .meta({ id: 'Blame', description: 'The commits of the lines of a file.' });
 
@@ -49,7 +49,7 @@ export const getBlame = endpoint(
     summary: 'Blame of a file',
     input: {
       query: z.object({
-        path: requiredText().meta({ description: 'Path from the root of the repository.' }),
+        path: requiredText().describe('Path from the root of the repository.'),
         repo: repoField,
         ref: refField,
       }),

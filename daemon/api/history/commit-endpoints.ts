@@ -29,7 +29,7 @@ const listedCommit = z.object(commitFields).meta({ id: 'ListedCommit', descripti
 const commitObject = z
   .object({
     ...commitFields,
-    parents: z.array(z.string()).meta({ description: 'Full ids of its parents.' }),
+    parents: z.array(z.string()).describe('Full ids of its parents.'),
   })
   .meta({ id: 'Commit', description: 'A commit and its parents.' });
 
@@ -43,7 +43,7 @@ export const getCommit = endpoint(
     input: {
       query: z.object({
         repo: repoField,
-        ref: requiredText().meta({ description: 'Branch, tag or commit.' }),
+        ref: requiredText().describe('Branch, tag or commit.'),
       }),
     },
     responses: { 200: { description: 'The commit.', body: commitObject } },
@@ -63,21 +63,20 @@ const DATE_FORMS =
 
 const commitsQuery = z.object({
   repo: repoField,
-  query: expressionText().optional().meta({
-    description: 'Matches in the message: a POSIX basic regular expression, case-insensitive.',
-  }),
+  query: expressionText()
+    .optional()
+    .describe('Matches in the message: a POSIX basic regular expression, case-insensitive.'),
   since: commitDateText('start')
     .optional()
-    .meta({ description: `Only commits from this time on. ${DATE_FORMS}` }),
+    .describe(`Only commits from this time on. ${DATE_FORMS}`),
   until: commitDateText('end')
     .optional()
-    .meta({
-      description: `Only commits up to this time; a date includes the whole day. ${DATE_FORMS}`,
-    }),
-  author: expressionText().optional().meta({
-    description:
+    .describe(`Only commits up to this time; a date includes the whole day. ${DATE_FORMS}`),
+  author: expressionText()
+    .optional()
+    .describe(
       'Matches in name or e-mail of the author: a POSIX basic regular expression, case-insensitive.',
-  }),
+    ),
   ref: refField,
   path: pathField,
   ...pageFields(50),

@@ -30,18 +30,14 @@ const hunk = z
 
 const fileDiff = z
   .object({
-    oldPath: z.string().nullable().meta({ description: 'Path in the base; null: added.' }),
-    newPath: z.string().nullable().meta({ description: 'Path in the head; null: deleted.' }),
-    status: z
-      .enum(['added', 'deleted', 'modified', 'renamed'])
-      .meta({ description: 'Kind of change.' }),
+    oldPath: z.string().nullable().describe('Path in the base; null: added.'),
+    newPath: z.string().nullable().describe('Path in the head; null: deleted.'),
+    status: z.enum(['added', 'deleted', 'modified', 'renamed']).describe('Kind of change.'),
     additions: integer('Lines that only the head has.'),
     deletions: integer('Lines that only the base has.'),
     isBinary: flag('Whether the file is binary, so that no lines are shown.'),
     language: text('Name of the language, by the name of the file; "" if unknown.'),
-    hunks: z
-      .array(hunk)
-      .meta({ description: 'Empty for binary files, and if only name or mode changed.' }),
+    hunks: z.array(hunk).describe('Empty for binary files, and if only name or mode changed.'),
   })
   .meta({ id: 'FileDiff', description: 'The differences of one file.' });
 
@@ -77,21 +73,20 @@ export const getDiff = endpoint(
     input: {
       query: z.object({
         repo: repoField,
-        base: requiredText().meta({
-          description:
-            'Branch, tag or commit to compare with. `X^` of a commit X without parents is the empty tree.',
-        }),
-        head: requiredText().meta({ description: 'Branch, tag or commit to be compared.' }),
+        base: requiredText().describe(
+          'Branch, tag or commit to compare with. `X^` of a commit X without parents is the empty tree.',
+        ),
+        head: requiredText().describe('Branch, tag or commit to be compared.'),
         path: pathField,
         ignoreWhitespace: choiceText(['true', 'false'])
           .optional()
-          .meta({ description: 'Whether to ignore differences in white space.' }),
+          .describe('Whether to ignore differences in white space.'),
         page: integerText(1, Number.MAX_SAFE_INTEGER)
           .optional()
-          .meta({ description: 'Page of the files, from 1; without it and `perPage` all files.' }),
+          .describe('Page of the files, from 1; without it and `perPage` all files.'),
         perPage: integerText(1, PER_PAGE_MAX)
           .optional()
-          .meta({ description: `Files per page; ${PER_PAGE} if only \`page\` is given.` }),
+          .describe(`Files per page; ${PER_PAGE} if only \`page\` is given.`),
       }),
     },
     responses: {

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import { checkPath, checkRef } from '../../sources/git/names.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
+import { text } from '../shapes/schemas.ts';
 import type { GitTime, RepoView } from '../sources/git-calls.ts';
 
-export const repoField = requiredText().meta({ description: 'Name of the repository.' });
+export const repoField = requiredText().describe('Name of the repository.');
 
-export const refField = z.string().optional().meta({
-  description: 'Branch, tag or commit; default: the default branch. Empty counts as absent.',
-});
+export const refField = z
+  .string()
+  .optional()
+  .describe('Branch, tag or commit; default: the default branch. Empty counts as absent.');
 
-export const pathField = z.string().optional().meta({
-  description: 'Only this file, or files below this folder.',
-});
+export const pathField = text('Only this file, or files below this folder.').optional();
 
 export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'clientKey'> {
   readonly services: Pick<CallContext['services'], 'repos' | 'history'>;

@@ -39,7 +39,7 @@ export const makeBackup = endpoint(
         passphrase: shortText(1024)
           .min(8, { error: 'fewer than 8 characters' })
           .exactOptional()
-          .meta({ description: 'Encrypts the secrets; without one they are left out.' }),
+          .describe('Encrypts the secrets; without one they are left out.'),
       }),
     },
     responses: { 200: { contentTypes: ['application/gzip'] } },

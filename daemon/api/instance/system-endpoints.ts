@@ -28,7 +28,7 @@ const quarantined = z
     shardId: text('Id of the shard.'),
     bytes: integer('Size of its file.'),
     reason: text('Why it is out of service.'),
-    repositories: z.array(z.string()).meta({ description: 'Repositories with files in it.' }),
+    repositories: z.array(z.string()).describe('Repositories with files in it.'),
   })
   .meta({ id: 'QuarantinedShard', description: 'A shard that is out of service.' });
 
@@ -39,11 +39,11 @@ const readiness = z.object({
   quarantinedShards: integer('Shards out of service.').exactOptional(),
   quarantine: z
     .array(quarantined)
-    .meta({ description: 'The first hundred of them; absent if there are none.' })
+    .describe('The first hundred of them; absent if there are none.')
     .exactOptional(),
   degraded: z
     .array(text('State of the daemon.'))
-    .meta({ description: 'Problems; absent if there are none.' })
+    .describe('Problems; absent if there are none.')
     .exactOptional(),
 });
 
@@ -103,7 +103,7 @@ export const getVersion = endpoint(
   (_, { version }) => ok({ version: `v${version}` }),
 );
 
-const number = (description: string) => z.number().min(0).meta({ description });
+const number = (description: string) => z.number().min(0).describe(description);
 
 const point = z
   .object({

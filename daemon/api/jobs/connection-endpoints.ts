@@ -18,7 +18,7 @@ const connection = z
   .object({
     id: integer('Id of the connection.', 1),
     name: text('Its name.'),
-    connectionType: z.enum(CONNECTION_TYPES).meta({ description: 'Kind of host.' }),
+    connectionType: z.enum(CONNECTION_TYPES).describe('Kind of host.'),
     trouble: text(
       'For owners: why it cannot be listed or fetched, since when, and the next step; absent if it works or has not been tried.',
     ).optional(),
@@ -36,10 +36,9 @@ const connectionStatus = z
         known: integer('Those of them that are users here.'),
       })
       .optional()
-      .meta({
-        description:
-          'For owners: accounts that may read private repositories at the host; absent if it does not sync permissions, or they are not counted yet.',
-      }),
+      .describe(
+        'For owners: accounts that may read private repositories at the host; absent if it does not sync permissions, or they are not counted yet.',
+      ),
   })
   .meta({ id: 'ConnectionSyncStatus', description: 'State of the listing of a connection.' });
 
@@ -101,7 +100,7 @@ export const getConnectionSyncStatus = endpoint(
       'For callers who are not owners the last job has only its status: the rest may name repositories that they cannot see.',
     input: {
       body: z.object({
-        connectionIds: jsonIds().meta({ description: 'Ids of connections.' }),
+        connectionIds: jsonIds().describe('Ids of connections.'),
       }),
     },
     responses: {
@@ -175,9 +174,7 @@ export const triggerConnectionSync = endpoint(
       'Requests a job, or returns the one that is already waiting. A source of this machine is indexed. Without a body.',
     input: {
       path: z.object({
-        connectionId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
-          description: 'Id of the connection.',
-        }),
+        connectionId: integerText(1, Number.MAX_SAFE_INTEGER).describe('Id of the connection.'),
       }),
     },
     responses: JOB_REQUESTED,

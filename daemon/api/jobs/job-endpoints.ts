@@ -26,7 +26,7 @@ const repoStatus = z
 
 const logLine = z
   .object({
-    version: z.literal(1).meta({ description: 'Format of the line.' }),
+    version: z.literal(1).describe('Format of the line.'),
     timestamp: time('Time of the line.'),
     level: text('`info`, `warn` or `error`.'),
     message: text('What happened.'),
@@ -34,7 +34,7 @@ const logLine = z
     fields: z
       .record(z.string(), z.unknown())
       .optional()
-      .meta({ description: 'Further facts; secrets are masked.' }),
+      .describe('Further facts; secrets are masked.'),
   })
   .meta({ id: 'JobLogLine', description: 'A log line of a job.' });
 
@@ -48,7 +48,7 @@ export const getRepoIndexStatus = endpoint(
     summary: 'State of the index of repositories',
     input: {
       body: z.object({
-        repoIds: jsonIds().meta({ description: 'Ids of repositories.' }),
+        repoIds: jsonIds().describe('Ids of repositories.'),
       }),
     },
     responses: {
@@ -114,8 +114,8 @@ export const listJobs = endpoint(
     input: {
       query: z.object({
         ...pageFields(30),
-        queue: choiceText(JOB_QUEUES).optional().meta({ description: 'Only these.' }),
-        status: choiceText(JOB_STATES).optional().meta({ description: 'Only these.' }),
+        queue: choiceText(JOB_QUEUES).optional().describe('Only these.'),
+        status: choiceText(JOB_STATES).optional().describe('Only these.'),
       }),
     },
     responses: pageAnswer(
@@ -143,8 +143,8 @@ export const getJobLogs = endpoint(
       body: z.object({
         queue: z
           .enum(JOB_QUEUES, { error: `expected ${JOB_QUEUES.join(' or ')}` })
-          .meta({ description: 'The queue of the job.' }),
-        jobId: z.string({ error: 'required' }).meta({ description: 'Id of the job.' }),
+          .describe('The queue of the job.'),
+        jobId: z.string({ error: 'required' }).describe('Id of the job.'),
         offset: jsonInteger(0)
           .default(0)
           .meta({
@@ -186,9 +186,7 @@ export const triggerRepoIndex = endpoint(
     description: 'Requests a job, or returns the one that is already waiting. Without a body.',
     input: {
       path: z.object({
-        repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
-          description: 'Id of the repository.',
-        }),
+        repoId: integerText(1, Number.MAX_SAFE_INTEGER).describe('Id of the repository.'),
       }),
     },
     responses: JOB_REQUESTED,

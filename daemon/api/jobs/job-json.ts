@@ -6,13 +6,14 @@ import { integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts
 
 const progress = z
   .object({
-    phase: z.enum(JOB_PHASES).meta({
-      description:
+    phase: z
+      .enum(JOB_PHASES)
+      .describe(
         'Current step. In a fetch: first the host is asked for its refs; the next three are phases of git.',
-    }),
+      ),
     done: integer('Amount done.'),
     total: integer('Total amount; 0: unknown yet.'),
-    unit: z.enum(JOB_UNITS).meta({ description: 'Unit of the amounts: git objects in a fetch.' }),
+    unit: z.enum(JOB_UNITS).describe('Unit of the amounts: git objects in a fetch.'),
     remainingMs: integer('Time remaining at the present speed; null: unknown.').nullable(),
   })
   .meta({ id: 'JobProgress', description: 'Progress of a job.' });
@@ -20,14 +21,14 @@ const progress = z
 export const job = z
   .object({
     id: text('Id of the job.'),
-    queue: z.enum(JOB_QUEUES).meta({ description: 'Kind of job.' }),
+    queue: z.enum(JOB_QUEUES).describe('Kind of job.'),
     data: z
       .object({
         repoId: integer('Id of the repository.', 1).optional(),
         connectionId: integer('Id of the connection.', 1).optional(),
       })
-      .meta({ description: 'Its target: a repository or a connection.' }),
-    status: z.enum(JOB_STATES).meta({ description: 'State of the job.' }),
+      .describe('Its target: a repository or a connection.'),
+    status: z.enum(JOB_STATES).describe('State of the job.'),
     priority: integer(
       'Lower ones go first: 1 requested by a user, 5 first index, 10 scheduled.',
       1,
@@ -40,12 +41,11 @@ export const job = z
     result: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({
-        description:
-          'For an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`. ' +
+      .describe(
+        'For an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`. ' +
           'For a listing: `status` (`SUCCESS`, `PARTIAL_SUCCESS`), `issues`, `repositories`, `missing`, `durationMs`. ' +
           'For a removal: `removed`.',
-      }),
+      ),
     progress: progress.nullable(),
   })
   .meta({ id: 'Job', description: 'A job.' });

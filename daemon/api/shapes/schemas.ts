@@ -33,11 +33,11 @@ export function isoTime(timeMs: number | null): string | null {
 }
 
 export function text(description: string) {
-  return z.string().meta({ description });
+  return z.string().describe(description);
 }
 
 export function flag(description: string) {
-  return z.boolean().meta({ description });
+  return z.boolean().describe(description);
 }
 
 export const codeHostType = z
@@ -60,7 +60,7 @@ export const errorCode = z.enum(CODES).meta({
 
 export const errorObject = z
   .object({
-    statusCode: z.int().min(400).max(599).meta({ description: 'The HTTP status.' }),
+    statusCode: z.int().min(400).max(599).describe('The HTTP status.'),
     errorCode,
     message: text('For people; clients must not depend on it.'),
   })

@@ -27,7 +27,7 @@ const connectionStatus = z.object({
   syncedAt: nullableTime('End of the last listing; null: never listed.'),
   state: z
     .enum(['listing', 'unanswered', 'waiting', 'fine', 'failed', 'incomplete'])
-    .meta({ description: '`unanswered`: the listing waits for a silent host.' }),
+    .describe('`unanswered`: the listing waits for a silent host.'),
   failure: text('Why it is not listed, or only in part.').nullable(),
 });
 
@@ -42,7 +42,7 @@ export const statusReport = z.object({
   }),
   remainingMs,
   jobs: z.object({
-    running: z.array(runningJob).readonly().meta({ description: 'Newest first.' }),
+    running: z.array(runningJob).readonly().describe('Newest first.'),
     waiting: integer('Waiting jobs.'),
   }),
   symbols: text('A sentence about repositories that are searched without symbols.').nullable(),

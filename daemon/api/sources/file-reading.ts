@@ -14,11 +14,12 @@ import {
 } from './git-calls.ts';
 
 export const fileFields = {
-  path: requiredText().meta({ description: 'Path from the root of the repository.' }),
-  repo: requiredText().meta({ description: 'Name of the repository.' }),
-  ref: z.string().optional().meta({
-    description: 'Branch, tag or commit; default: the default branch. Empty counts as absent.',
-  }),
+  path: requiredText().describe('Path from the root of the repository.'),
+  repo: requiredText().describe('Name of the repository.'),
+  ref: z
+    .string()
+    .optional()
+    .describe('Branch, tag or commit; default: the default branch. Empty counts as absent.'),
 };
 
 export type FileRequest = z.output<z.ZodObject<typeof fileFields>>;

@@ -81,16 +81,14 @@ export async function readFolders(
 }
 
 export const revisionFields = {
-  repoName: z.string({ error: 'required' }).meta({ description: 'Name of the repository.' }),
+  repoName: z.string({ error: 'required' }).describe('Name of the repository.'),
   revisionName: z
     .string({ error: 'required' })
-    .meta({ description: 'Branch, tag, commit or any revision that git can resolve.' }),
+    .describe('Branch, tag, commit or any revision that git can resolve.'),
 };
 
 export const folderItemFields = {
-  type: z
-    .enum(['tree', 'blob', 'commit'])
-    .meta({ description: 'Folder, file or symbolic link, or submodule.' }),
+  type: z.enum(['tree', 'blob', 'commit']).describe('Folder, file or symbolic link, or submodule.'),
   path: text('Path from the root of the repository.'),
   name: text('Last segment of the path.'),
 };

@@ -13,8 +13,8 @@ import { flag, text, time } from '../shapes/schemas.ts';
 const PATH = '/api/refs';
 
 const refsQuery = z.object({
-  repo: requiredText().meta({ description: 'Name of the repository.' }),
-  query: z.string().optional().meta({ description: 'Part of the full name, case-insensitive.' }),
+  repo: requiredText().describe('Name of the repository.'),
+  query: text('Part of the full name, case-insensitive.').optional(),
   ...pageFields(50),
 });
 
@@ -22,7 +22,7 @@ const reference = z
   .object({
     name: text('Full name, `refs/heads/main`.'),
     shortName: text('Name without `refs/heads/` or `refs/tags/`.'),
-    kind: z.enum(['branch', 'tag']).meta({ description: 'Kind of ref.' }),
+    kind: z.enum(['branch', 'tag']).describe('Kind of ref.'),
     commit: text('Object id of the commit; annotated tags are peeled.'),
     committedAt: time('Time of the commit.'),
     isDefault: flag('Whether it is the default branch.'),

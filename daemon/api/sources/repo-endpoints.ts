@@ -32,14 +32,12 @@ const listQuery = z.object({
   direction: choiceText(['asc', 'desc'])
     .optional()
     .meta({ description: 'Sort direction.', override: { default: 'asc' } }),
-  query: z.string().optional().meta({ description: 'Part of the name, case-insensitive.' }),
+  query: text('Part of the name, case-insensitive.').optional(),
   connectionId: integerText(1, Number.MAX_SAFE_INTEGER)
     .optional()
-    .meta({ description: 'Only repositories of this connection.' }),
-  state: choiceText(REPO_STATES)
-    .optional()
-    .meta({ description: 'Only repositories in this state.' }),
-  name: z.string().optional().meta({ description: 'Only the repository with exactly this name.' }),
+    .describe('Only repositories of this connection.'),
+  state: choiceText(REPO_STATES).optional().describe('Only repositories in this state.'),
+  name: text('Only the repository with exactly this name.').optional(),
 });
 
 const repository = z
@@ -56,16 +54,17 @@ const repository = z
     defaultBranch: text('Short name of the default branch.').optional(),
     indexedAt: time('When it was last indexed.').optional(),
     pushedAt: time('Time of the newest commit.').optional(),
-    state: z.enum(REPO_STATES).meta({
-      description:
+    state: z
+      .enum(REPO_STATES)
+      .describe(
         'State: a job is running (`indexing`), its last job failed, or it is not indexed yet (`waiting`).',
-    }),
+      ),
     docs: integer('Files that are indexed.').optional(),
     contentBytes: integer('Bytes of their contents.').optional(),
     shardBytes: integer('Bytes of its index. For owners only.').optional(),
     skipped: z
       .record(z.string(), integer('Files.', 0))
-      .meta({ description: 'Files found only by name, by reason.' })
+      .describe('Files found only by name, by reason.')
       .optional(),
   })
   .meta({

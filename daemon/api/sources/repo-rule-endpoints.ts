@@ -20,7 +20,7 @@ const row = z.object({
   repo: text('Name.'),
   visibility: z.enum(VISIBILITIES),
   enforcement: z.enum(ENFORCEMENTS),
-  state: z.enum(['served', 'not served']).nullable().meta({ description: 'Null: no daemon runs.' }),
+  state: z.enum(['served', 'not served']).nullable().describe('Null: no daemon runs.'),
   indexedAt: nullableTime('When it was last indexed.'),
   path: text('Where its source is.').nullable(),
   failure: text('Why its last job failed.').nullable(),

@@ -9,13 +9,13 @@ import { integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
 
 const skippedQuery = z.object({
   ...pageFields(30),
-  reason: choiceText(SKIP_REASONS).optional().meta({ description: 'Only these.' }),
+  reason: choiceText(SKIP_REASONS).optional().describe('Only these.'),
 });
 
 const skippedFile = z
   .object({
     path: text('Path from the root of the repository.'),
-    reason: z.enum(SKIP_REASONS).meta({ description: 'Why the content is not searched.' }),
+    reason: z.enum(SKIP_REASONS).describe('Why the content is not searched.'),
     bytes: integer('Size of the file.', 0),
   })
   .meta({ id: 'SkippedFile', description: 'A file that is found only by name.' });
@@ -32,9 +32,7 @@ export const listSkippedFiles = endpoint(
       'Files of the default revision whose content is not searched, by path. Files excluded by rules are not among them.',
     input: {
       path: z.object({
-        repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
-          description: 'Id of the repository.',
-        }),
+        repoId: integerText(1, Number.MAX_SAFE_INTEGER).describe('Id of the repository.'),
       }),
       query: skippedQuery,
     },

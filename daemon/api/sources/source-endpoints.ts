@@ -16,12 +16,12 @@ const LINE_MAX = 1_000_000_000;
 
 const sourceQuery = z.object({
   ...fileFields,
-  startLine: integerText(1, LINE_MAX).exactOptional().meta({
-    description: 'First line of `source`, 1-based; default: the first line of the file.',
-  }),
-  endLine: integerText(1, LINE_MAX).exactOptional().meta({
-    description: 'Last line of `source`, inclusive; default: the last line of the file.',
-  }),
+  startLine: integerText(1, LINE_MAX)
+    .exactOptional()
+    .describe('First line of `source`, 1-based; default: the first line of the file.'),
+  endLine: integerText(1, LINE_MAX)
+    .exactOptional()
+    .describe('Last line of `source`, inclusive; default: the last line of the file.'),
 });
 
 type Lines = Pick<z.output<typeof sourceQuery>, 'startLine' | 'endLine'>;

@@ -22,7 +22,7 @@ import {
 const repositoryFile = z
   .object({
     ...folderItemFields,
-    type: z.literal('blob').meta({ description: 'A file or a symbolic link.' }),
+    type: z.literal('blob').describe('A file or a symbolic link.'),
   })
   .meta({ id: 'RepositoryFile', description: 'A file of a repository.' });
 
@@ -90,15 +90,13 @@ const treeBody = z.object({
   paths: z
     .array(z.string(), { error: 'expected an array of strings' })
     .max(PATHS_MAX, { error: `expected at most ${PATHS_MAX} paths` })
-    .meta({ description: 'Folders to open; empty or `/` for the root. Unknown ones are ignored.' }),
+    .describe('Folders to open; empty or `/` for the root. Unknown ones are ignored.'),
 });
 
 const treeNode: z.ZodType = z
   .object({
     ...folderItemFields,
-    children: z
-      .lazy(() => z.array(treeNode))
-      .meta({ description: 'Empty unless the folder is open.' }),
+    children: z.lazy(() => z.array(treeNode)).describe('Empty unless the folder is open.'),
   })
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
 
@@ -155,7 +153,7 @@ export const getTree = endpoint(
 
 const folderQuery = z.object({
   ...revisionFields,
-  path: requiredText().meta({ description: 'Path of the folder; empty or `/` for the root.' }),
+  path: requiredText().describe('Path of the folder; empty or `/` for the root.'),
 });
 
 const folderItem = z

@@ -31,7 +31,14 @@ export interface OwnerConfiguration {
   readonly apiKey: SecretText | undefined;
 }
 
-export interface Configuration {
+/** The current content of the file; what changed is a new object. */
+interface FilePart extends FileConfiguration {
+  readonly settings: Settings;
+  /** Settings given in the file itself, by key. */
+  readonly fileSettings: FileConfiguration['settings'];
+}
+
+export interface Configuration extends FilePart {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
@@ -56,22 +63,8 @@ export interface Configuration {
   readonly http: (typeof HTTP_KINDS)[number];
   /** Current; `file` never changes. */
   readonly log: LogConfiguration;
-  /** Current; a new object after each change. */
-  readonly settings: Settings;
-  /** Current; a new object after each change. */
-  readonly permissions: FileConfiguration['permissions'];
-  /** By name, current; a new object for each changed connection. */
-  readonly connections: FileConfiguration['connections'];
-  /** By name, current. */
-  readonly contexts: FileConfiguration['contexts'];
-  /** Current. */
-  readonly apps: FileConfiguration['apps'];
   /** Variables that hold the file's secrets and the proxies, without our own secrets. */
   readonly env: Readonly<Environment>;
-  /** By id, current; a new object for each changed provider. */
-  readonly identityProviders: FileConfiguration['identityProviders'];
-  /** Settings given in the file itself, by key. */
-  readonly fileSettings: Readonly<Record<string, unknown>>;
   /** Location of the configuration file; undefined: there is none. */
   readonly source: ConfigurationSource | undefined;
   /**
@@ -79,8 +72,6 @@ export interface Configuration {
    * `connections.NAME`, `contexts.NAME`, `identityProviders.ID`. Errors: ConfigError; nothing changes then.
    */
   readonly readAgain: () => readonly string[];
-  /** Current warnings for the operator that do not prevent a start. */
-  readonly notices: readonly string[];
 }
 
 export type Environment = Record<string, string | undefined>;
@@ -156,17 +147,10 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   return configuration;
 }
 
-function ownerOf({
-  ownerEmail,
-  ownerPassword,
-  ownerApiKey,
-}: Values): OwnerConfiguration | undefined {
-  if (ownerEmail === undefined) return undefined;
-  return {
-    email: ownerEmail,
-    password: secretText(ownerPassword),
-    apiKey: secretText(ownerApiKey),
-  };
+function ownerOf({ ownerEmail: email, ...owner }: Values): OwnerConfiguration | undefined {
+  if (email === undefined) return undefined;
+  const { ownerPassword, ownerApiKey } = owner;
+  return { email, password: secretText(ownerPassword), apiKey: secretText(ownerApiKey) };
 }
 
 /**
@@ -189,12 +173,6 @@ export async function openConfiguration(
     return readConfiguration({ ...input, source, missing });
   }
   return readConfiguration({ ...input, source });
-}
-
-/** The part of the configuration that comes from the file, or from its defaults. */
-interface FilePart extends FileConfiguration {
-  readonly settings: Settings;
-  readonly fileSettings: Configuration['fileSettings'];
 }
 
 /** Errors: ConfigError. */
@@ -251,18 +229,13 @@ function secretText(text: string | undefined): SecretText | undefined {
 /** Errors: ConfigError. */
 function checkOwner({ ownerApiKey, ownerPassword, ownerEmail }: Values): void {
   if (ownerEmail !== undefined) return;
-  const row =
-    ownerApiKey === undefined
-      ? ownerPassword === undefined
-        ? undefined
-        : VARIABLES.ownerPassword
-      : VARIABLES.ownerApiKey;
-  if (row === undefined) return;
-  throw new ConfigError(row.name, 'set without an owner', `set ${VARIABLES.ownerEmail.name} too`);
+  if (ownerApiKey === undefined && ownerPassword === undefined) return;
+  const { name } = ownerApiKey === undefined ? VARIABLES.ownerPassword : VARIABLES.ownerApiKey;
+  throw new ConfigError(name, 'set without an owner', `set ${VARIABLES.ownerEmail.name} too`);
 }
 
 function readValues(env: Environment, flags: Flags): Values {
-  const texts = Object.entries<Variable<unknown>>(VARIABLES).map(([key, row]) => {
+  const texts = Object.entries<Variable>(VARIABLES).map(([key, row]) => {
     // Safety: the keys of VARIABLES are VariableKey.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const flag = flags[key as VariableKey];
@@ -281,7 +254,7 @@ function readValues(env: Environment, flags: Flags): Values {
   ) as Values;
 }
 
-function parseText(row: Variable<unknown>, name: string, text: string | undefined): unknown {
+function parseText(row: Variable, name: string, text: string | undefined): unknown {
   if (text === undefined) return undefined;
   const result = row.schema.safeParse(text);
   if (result.success) return result.data;
@@ -290,7 +263,7 @@ function parseText(row: Variable<unknown>, name: string, text: string | undefine
 }
 
 /** The text of a variable; undefined: unset or empty. Removes secrets from `env`. */
-function takeText(env: Environment, row: Variable<unknown>): string | undefined {
+function takeText(env: Environment, row: Variable): string | undefined {
   const text = env[row.name];
   if (row.isSecret !== true) return text === '' ? undefined : text;
   const fileName = `${row.name}_FILE`;
@@ -311,7 +284,7 @@ function readSecretFile(name: string, file: string): string {
 }
 
 function unknownVariables(env: Environment): string[] {
-  const rows: readonly Variable<unknown>[] = Object.values(VARIABLES);
+  const rows: readonly Variable[] = Object.values(VARIABLES);
   const allowed = new Set([...rows.map((row) => row.name), ...CLIENT_VARIABLES]);
   for (const row of rows) if (row.isSecret === true) allowed.add(`${row.name}_FILE`);
   return Object.keys(env)

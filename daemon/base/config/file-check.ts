@@ -2,6 +2,7 @@
 // each secret and certificate can be read. Contents of secrets are never printed.
 
 import type { ConnectionSettings } from './connections.ts';
+import type { Environment } from './dispatcher.ts';
 import { ConfigError, RefusedFileError } from './error.ts';
 import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
 import type { ConfigurationSource } from './file-source.ts';
@@ -27,10 +28,7 @@ export interface FileCheck {
 }
 
 /** Errors: ConfigError if the file cannot be read. */
-export function checkFile(
-  source: ConfigurationSource,
-  env: Readonly<Record<string, string | undefined>>,
-): FileCheck {
+export function checkFile(source: ConfigurationSource, env: Environment): FileCheck {
   const text = source.read();
   try {
     const file = parseConfiguration(source.name, text);
@@ -43,7 +41,7 @@ export function checkFile(
 
 function referencedSecrets(
   { connections, apps, identityProviders, settings }: FileConfiguration,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): ReferencedSecret[] {
   const sources: [string, SecretSource | undefined][] = [];
   for (const [name, { token, tls }] of Object.entries(connections)) {
@@ -64,10 +62,7 @@ function originOf(source: SecretSource): string {
   return 'env' in source ? `variable ${source.env}` : `file ${source.file}`;
 }
 
-function problemOf(
-  source: SecretSource,
-  env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
+function problemOf(source: SecretSource, env: Environment): string | undefined {
   try {
     readSecretSource(source, env);
     return undefined;

@@ -121,7 +121,7 @@ export const fileSchema = z.strictObject({
     .describe('Id -> identity provider. Its access tokens count with a licence.'),
 });
 
-type FileContent = z.output<typeof fileSchema>;
+export type FileContent = z.output<typeof fileSchema>;
 /** Who may access which repos with enforced permissions. */
 export type PermissionsConfiguration = FileContent['permissions'];
 export type AppSettings = FileContent['apps'][number];
@@ -129,4 +129,3 @@ export type ProviderSettings = FileContent['identityProviders'][string];
 export type OpenIdSettings = Extract<ProviderSettings, { type: 'oidc' }>;
 export type GithubSignOnSettings = Extract<ProviderSettings, { type: 'github' }>;
 
-export const NO_PERMISSIONS: PermissionsConfiguration = { groups: {}, grants: [] };

@@ -8,16 +8,8 @@ import {
   type ParseError,
   printParseErrorCode,
 } from 'jsonc-parser';
-import type { ConnectionSettings } from './connections.ts';
-import type { ContextSettings } from './contexts.ts';
 import { RefusedFileError } from './error.ts';
-import {
-  type AppSettings,
-  fileSchema,
-  NO_PERMISSIONS,
-  type PermissionsConfiguration,
-  type ProviderSettings,
-} from './file-schema.ts';
+import { type FileContent, fileSchema, type ProviderSettings } from './file-schema.ts';
 import {
   describeIssue,
   type Diagnostic,
@@ -27,27 +19,14 @@ import {
 } from './diagnostics.ts';
 import { memberOf } from './schema-document.ts';
 
-export interface FileConfiguration {
+export interface FileConfiguration extends Readonly<Omit<FileContent, '$schema' | 'settings'>> {
   /** As in the file, without defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly permissions: PermissionsConfiguration;
-  readonly connections: Readonly<Record<string, ConnectionSettings>>;
-  readonly contexts: Readonly<Record<string, ContextSettings>>;
-  readonly apps: readonly AppSettings[];
-  readonly identityProviders: Readonly<Record<string, ProviderSettings>>;
   /** Warnings about it. */
   readonly notices: readonly string[];
 }
 
-export const NO_FILE: FileConfiguration = {
-  settings: {},
-  permissions: NO_PERMISSIONS,
-  connections: {},
-  contexts: {},
-  apps: [],
-  identityProviders: {},
-  notices: [],
-};
+export const NO_FILE: FileConfiguration = { ...fileSchema.parse({}), settings: {}, notices: [] };
 
 /** @param name  of the file, for errors. Errors: RefusedFileError. */
 export function parseConfiguration(name: string, text: string): FileConfiguration {
@@ -57,10 +36,9 @@ export function parseConfiguration(name: string, text: string): FileConfiguratio
   const diagnostics = [...doubles, ...(result.success ? [] : diagnosticsOf(parsed, result.error))];
   if (diagnostics.length > 0 || !result.success)
     throw new RefusedFileError(name, diagnosticLines(name, text, diagnostics));
-  const { permissions, connections, contexts, apps, identityProviders } = result.data;
   const settings = Object.fromEntries(Object.entries(memberOf(parsed.content, 'settings') ?? {}));
-  const notices = Object.entries(identityProviders).flatMap(plainIssuerNotice);
-  return { settings, permissions, connections, contexts, apps, identityProviders, notices };
+  const notices = Object.entries(result.data.identityProviders).flatMap(plainIssuerNotice);
+  return { ...result.data, settings, notices };
 }
 
 function plainIssuerNotice([id, provider]: [string, ProviderSettings]): string[] {

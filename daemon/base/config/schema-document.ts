@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { fileSchema } from './file-schema.ts';
-import { INTEGER_SETTINGS } from './settings.ts';
+import { DEFAULT_NOTES } from './settings.ts';
 
 /** The members used here. */
 interface SchemaNode {
@@ -31,9 +31,8 @@ function document(): SchemaNode {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   made = { $schema, title, allowComments: true, allowTrailingCommas: true, ...rest } as SchemaNode;
   const settings = made.properties?.['settings']?.properties ?? {};
-  for (const [key, { defaultValue }] of Object.entries(INTEGER_SETTINGS))
-    // It depends on this machine.
-    if (typeof defaultValue !== 'number') delete settings[key]?.default;
+  // They may depend on this machine.
+  for (const key of Object.keys(DEFAULT_NOTES)) delete settings[key]?.default;
   return made;
 }
 

@@ -31,9 +31,9 @@ export const glob = tool(
       'Find indexed files by path: *, ?, [...], {a,b}, **. The glob matches from any folder to the end of the path.',
     isSearch: true,
     input: z.strictObject({
-      pattern: z.string().min(1).meta({ description: 'Glob, such as *.proto or test/**/*.ts.' }),
+      pattern: z.string().min(1).describe('Glob, such as *.proto or test/**/*.ts.'),
       ...scopeFields,
-      limit: jsonInteger(1).default(LIMIT).meta({ description: 'Maximum number of files.' }),
+      limit: jsonInteger(1).default(LIMIT).describe('Maximum number of files.'),
     }),
   },
   async ({ pattern, limit, ...rest }, context) => {

@@ -29,21 +29,22 @@ const LIMIT = 100;
 const CONTEXT_LINES_MAX = 20;
 
 const input = z.strictObject({
-  pattern: z.string().min(1).meta({
-    description: 'Regular expression (RE2 syntax, case-sensitive; (?i) ignores case).',
-  }),
+  pattern: z
+    .string()
+    .min(1)
+    .describe('Regular expression (RE2 syntax, case-sensitive; (?i) ignores case).'),
   ...scopeFields,
   include: z
     .string()
     .exactOptional()
-    .meta({ description: 'Only files that match this glob, such as *.ts or src/**/*.{c,h}.' }),
+    .describe('Only files that match this glob, such as *.ts or src/**/*.{c,h}.'),
   limit: jsonInteger(1)
     .exactOptional()
-    .meta({ description: `Maximum number of matches (${LIMIT}; with groupByRepo ${LIMIT_MAX}).` }),
+    .describe(`Maximum number of matches (${LIMIT}; with groupByRepo ${LIMIT_MAX}).`),
   contextLines: jsonInteger(0)
     .default(0)
-    .meta({ description: `Lines shown around each match, at most ${CONTEXT_LINES_MAX}.` }),
-  groupByRepo: z.boolean().default(false).meta({ description: 'Only counts per repository.' }),
+    .describe(`Lines shown around each match, at most ${CONTEXT_LINES_MAX}.`),
+  groupByRepo: z.boolean().default(false).describe('Only counts per repository.'),
 });
 
 type GrepArguments = z.output<typeof input>;

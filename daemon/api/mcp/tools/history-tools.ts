@@ -21,16 +21,16 @@ export const listCommits = tool(
     description: 'List commits, newest first, by message, author, time or path.',
     input: z.strictObject({
       repo: repoField,
-      query: expressionText().exactOptional().meta({
-        description: 'Matches in the message: POSIX basic regular expression, case-insensitive.',
-      }),
-      since: commitDateText('start').exactOptional().meta({ description: DATE }),
-      until: commitDateText('end').exactOptional().meta({ description: DATE }),
-      author: expressionText().exactOptional().meta({ description: 'Matches in name or e-mail.' }),
+      query: expressionText()
+        .exactOptional()
+        .describe('Matches in the message: POSIX basic regular expression, case-insensitive.'),
+      since: commitDateText('start').exactOptional().describe(DATE),
+      until: commitDateText('end').exactOptional().describe(DATE),
+      author: expressionText().exactOptional().describe('Matches in name or e-mail.'),
       ref: z
         .string()
         .exactOptional()
-        .meta({ description: 'Branch, tag or commit; default: the default branch.' }),
+        .describe('Branch, tag or commit; default: the default branch.'),
       path: pathField('Only commits that changed this path.').exactOptional(),
       ...pageArguments(50),
     }),
@@ -81,12 +81,10 @@ export const getDiff = tool(
     description: 'Differences between two commits, as a unified diff.',
     input: z.strictObject({
       repo: repoField,
-      base: z.string().meta({ description: 'Branch, tag or commit; X^ is the parent of X.' }),
-      head: z.string().meta({ description: 'Branch, tag or commit.' }),
+      base: z.string().describe('Branch, tag or commit; X^ is the parent of X.'),
+      head: z.string().describe('Branch, tag or commit.'),
       path: pathField('Only this file or folder.').exactOptional(),
-      page: jsonInteger(1)
-        .default(1)
-        .meta({ description: `Pages of ${FILES_MAX} files.` }),
+      page: jsonInteger(1).default(1).describe(`Pages of ${FILES_MAX} files.`),
     }),
   },
   async ({ page, ...args }, context) => {

@@ -19,15 +19,13 @@ const ENTRIES_MAX = 10_000;
 const input = z.strictObject({
   repo: repoField,
   path: pathField('Folder; "" is the root.').default(''),
-  ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
-  depth: jsonInteger(1)
-    .default(1)
-    .meta({ description: `Levels, at most ${DEPTH_MAX}.` }),
+  ref: z.string().default('HEAD').describe('Branch, tag or commit.'),
+  depth: jsonInteger(1).default(1).describe(`Levels, at most ${DEPTH_MAX}.`),
   includeFiles: z.boolean().default(true),
   includeDirectories: z.boolean().default(true),
   maxEntries: jsonInteger(1)
     .default(1000)
-    .meta({ description: `Maximum number of entries, up to ${ENTRIES_MAX}.` }),
+    .describe(`Maximum number of entries, up to ${ENTRIES_MAX}.`),
 });
 
 type TreeArguments = z.output<typeof input>;

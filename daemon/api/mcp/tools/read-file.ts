@@ -25,9 +25,9 @@ export const readFileTool = tool(
     input: z.strictObject({
       path: pathField('Path from the root of the repository.'),
       repo: repoField,
-      ref: z.string().default('HEAD').meta({ description: 'Branch, tag or commit.' }),
-      offset: jsonInteger(1).default(1).meta({ description: 'First line.' }),
-      limit: jsonInteger(1).default(LINES_MAX).meta({ description: 'Lines, at most 500.' }),
+      ref: z.string().default('HEAD').describe('Branch, tag or commit.'),
+      offset: jsonInteger(1).default(1).describe('First line.'),
+      limit: jsonInteger(1).default(LINES_MAX).describe('Lines, at most 500.'),
     }),
   },
   async ({ offset, limit, ...request }, context) => {

@@ -17,7 +17,7 @@ export const listRepos = tool(
     name: 'list_repos',
     description: 'List the repositories that can be searched and read.',
     input: z.strictObject({
-      query: z.string().default('').meta({ description: 'Part of the name.' }),
+      query: z.string().default('').describe('Part of the name.'),
       ...pageArguments(30),
       sort: z.enum(['name', 'pushed']).default('name'),
       direction: z.enum(['asc', 'desc']).default('asc'),
@@ -47,7 +47,7 @@ export const listBranches = tool(
     description: 'List the branches of a repository, the default one first, then the newest.',
     input: z.strictObject({
       repo: repoField,
-      query: z.string().default('').meta({ description: 'Part of the name.' }),
+      query: z.string().default('').describe('Part of the name.'),
       ...pageArguments(50),
     }),
   },

@@ -14,10 +14,11 @@ import type { ToolContext } from './tool.ts';
 
 export const scopeFields = {
   path: pathField('Only this folder or file.').exactOptional(),
-  repo: z.string().exactOptional().meta({ description: 'Only this repository (exact name).' }),
-  ref: z.string().exactOptional().meta({
-    description: 'Indexed branch or tag (part of its name); default: the default branch.',
-  }),
+  repo: z.string().exactOptional().describe('Only this repository (exact name).'),
+  ref: z
+    .string()
+    .exactOptional()
+    .describe('Indexed branch or tag (part of its name); default: the default branch.'),
 };
 
 export interface SearchScope {

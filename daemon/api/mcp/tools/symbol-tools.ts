@@ -17,7 +17,7 @@ import { tool, type ToolContext } from './tool.ts';
 const input = z.strictObject({
   symbol: boundedText(SYMBOL_NAME_SIZE_MAX)
     .refine((symbol) => symbol !== '', { error: 'required' })
-    .meta({ description: 'Exact name of a function, class, type, variable, ...' }),
+    .describe('Exact name of a function, class, type, variable, ...'),
   repo: repoField,
 });
 

@@ -6,16 +6,17 @@ import { ApiError } from '../../shapes/api-error.ts';
 import type { RepoView } from '../../sources/git-calls.ts';
 
 /** See `requestedRepo`. */
-export const repoField = z.string().exactOptional().meta({
-  description: 'Name of the repository; optional if there is only one.',
-});
+export const repoField = z
+  .string()
+  .exactOptional()
+  .describe('Name of the repository; optional if there is only one.');
 
 /** `./x` and `/x` are `x`. */
 export function pathField(description: string) {
   return z
     .string()
     .transform((path) => path.replace(/^(?:\.?\/+)+/, '').replace(/^\.$/, ''))
-    .meta({ description });
+    .describe(description);
 }
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;

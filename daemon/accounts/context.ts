@@ -1,0 +1,17 @@
+// What all account services share.
+
+import type { Log } from '../base/log.ts';
+import type { RepoDirectory } from '../repos/directory.ts';
+import type { Store } from '../store/store.ts';
+import type { AuditLog } from './audit-log.ts';
+
+export interface AccountsContext {
+  readonly store: Store;
+  readonly directory: RepoDirectory;
+  readonly auditLog: AuditLog;
+  /** Under which credentials are hashed. */
+  readonly secret: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Log;
+}
