@@ -10,7 +10,7 @@ import { compactIds } from '../repos/repo-ids.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { Settings } from '../base/config/settings.ts';
-import type { PresentedToken, TokenBounds } from './oauth/token-use.ts';
+import type { PresentedToken, TokenBounds } from './oauth/proofs.ts';
 import { StoreError } from '../store/error.ts';
 import type { HostAccount } from '../store/host-readers.ts';
 import { type Caller, type Person, personOf } from './caller.ts';

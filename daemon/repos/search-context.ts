@@ -1,7 +1,7 @@
 // Search contexts (API.md 19.5): which repositories belong to one. Callers pass in only visible repositories.
 
 import picomatch from 'picomatch';
-import type { ContextSettings } from '../base/config/contexts.ts';
+import type { ContextSettings } from '../base/config/file-schema.ts';
 
 /** By name, as configured. */
 export type SearchContexts = Readonly<Record<string, ContextSettings>>;

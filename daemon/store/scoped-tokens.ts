@@ -1,10 +1,9 @@
 // Scoped access tokens, by the hash of their value. A token ends by removal: afterwards it looks as if it had never
 // existed. Callers check expiry.
 
-import { deleted } from './batches.ts';
+import { deleted, pruneExpired } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
-import { pruneExpired } from './expiry.ts';
 import type { ScopedTokenTable } from './schema.ts';
 
 export interface ScopedToken extends Omit<ScopedTokenTable, 'repoIds'> {

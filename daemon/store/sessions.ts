@@ -1,9 +1,8 @@
 // Browser sessions, by the hash of their cookie's value. Callers check expiry.
 
-import { deleted } from './batches.ts';
+import { deleted, pruneExpired } from './batches.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
-import { pruneExpired } from './expiry.ts';
 import type { SessionTable } from './schema.ts';
 
 export type Session = SessionTable;

@@ -1,9 +1,8 @@
 // One-time links: to create the first owner, or for a user to set a password. Taking a link consumes it; of concurrent
 // callers one gets it.
 
-import { deleted } from './batches.ts';
+import { deleted, pruneExpired } from './batches.ts';
 import type { Database } from './database.ts';
-import { pruneExpired } from './expiry.ts';
 import type { SetupLinkTable } from './schema.ts';
 
 export type SetupLink = SetupLinkTable;

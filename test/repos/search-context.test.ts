@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { contextSchema } from '../../daemon/base/config/contexts.ts';
+import { contextSchema } from '../../daemon/base/config/file-schema.ts';
 import { reposOfContext } from '../../daemon/repos/search-context.ts';
 
 const REPOS = [

@@ -2,20 +2,32 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../../base/config/settings.ts';
+import type { Log } from '../../base/log.ts';
+import type { Actor, NewAuditRecord } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
-import type { AuditLog } from '../audit-log.ts';
-import type { AccountsContext } from '../context.ts';
 import type { Proofs } from './proofs.ts';
 
-export interface OAuthContext extends Pick<AccountsContext, 'now' | 'log'> {
+export interface OAuthContext {
   readonly store: Pick<Store, 'oauthClients' | 'oauthConsents'>;
-  readonly auditLog: Pick<AuditLog, 'made'>;
   /** The stored hash of a secret value. */
   readonly hash: (value: string) => string;
+  readonly auditLog: OAuthAuditLog;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Without trailing slash. */
   readonly baseUrl: () => string;
   readonly settings: () => Settings['oauth'];
   readonly proofs: Proofs;
+  readonly log: Log;
+}
+
+export interface OAuthAuditLog {
+  made(
+    actor: Actor | undefined,
+    action: 'oauth.client_registered' | 'oauth.token_issued' | 'oauth.token_revoked',
+    target: { readonly id: string; readonly type: 'oauth_client' },
+    metadata?: Readonly<Record<string, unknown>>,
+  ): readonly NewAuditRecord[];
 }
 
 /** @param size  in bytes @returns  twice as many hex digits */

@@ -5,10 +5,9 @@
 import { Clients } from './clients.ts';
 import { Consents } from './consents.ts';
 import type { OAuthContext } from './oauth-context.ts';
-import { Proofs } from './proofs.ts';
+import { Proofs, type PresentedToken, type TokenBounds, tokenUse } from './proofs.ts';
 import { OAuthError } from './error.ts';
 import { Rate } from './rates.ts';
-import { type PresentedToken, type TokenBounds, tokenUse } from './token-use.ts';
 import { Tokens } from './tokens.ts';
 
 export class OAuthServer {

@@ -1,10 +1,11 @@
-// DPoP proofs (RFC 9449) that the sender of a token has the key it was issued to: a signed statement about one request,
-// valid once and for a minute. The library checks signatures and thumbprints.
+// Whether a valid access token may be used for a request: its resource, and its key. A DPoP proof (RFC 9449) shows that the
+// sender has the key: a signed statement about one request, valid once and for a minute. The library checks signatures.
 //
 // Used ids are kept in memory: a restarted daemon, or another one on the same store, does not know them.
 
 import { createHash } from 'node:crypto';
 import { OAuthError } from './error.ts';
+import { isForPath } from './resources.ts';
 
 /** Tolerance for a client's clock, and maximum age of a proof. */
 const SKEW_MS = 60_000;
@@ -110,4 +111,50 @@ function isAbout({ htm, htu }: Claims, { method, origins, path }: ProvenRequest)
   if (htm !== method || typeof htu !== 'string' || !URL.canParse(htu)) return false;
   const { origin, pathname } = new URL(htu);
   return origins.includes(origin) && pathname === new URL(path, origin).pathname;
+}
+
+export interface TokenBounds {
+  readonly resource: string;
+  /** Thumbprint of its key; null: not bound to a key. */
+  readonly keyHash: string | null;
+}
+
+/** A token as presented by a request. */
+export interface PresentedToken {
+  readonly value: string;
+  readonly scheme: 'bearer' | 'dpop';
+  /** Of the header `DPoP`. */
+  readonly proof: string | undefined;
+  readonly request: ProvenRequest;
+}
+
+/** A test of a token's bounds that may be called repeatedly; a request's proof is checked once. */
+export function tokenUse(
+  proofs: Proofs,
+  presented: PresentedToken,
+  baseUrl: string,
+): (bounds: TokenBounds) => boolean | Promise<boolean> {
+  let isProven: Promise<boolean> | undefined;
+  return ({ resource, keyHash }) => {
+    if (!isForPath(resource, presented.request.path, baseUrl)) return false;
+    if (keyHash === null) return presented.scheme === 'bearer';
+    if (presented.scheme !== 'dpop') return false;
+    isProven ??= prove(proofs, presented, keyHash);
+    return isProven;
+  };
+}
+
+async function prove(
+  proofs: Proofs,
+  { proof, request, value }: PresentedToken,
+  keyHash: string,
+): Promise<boolean> {
+  if (proof === undefined) return false;
+  try {
+    await proofs.check(proof, request, { token: value, keyHash });
+    return true;
+  } catch {
+    // No answer reveals why a credential is refused.
+    return false;
+  }
 }

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { checkPath } from '../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
-import { refField, refOf, repoField } from './history-input.ts';
+import { refOf } from './history-input.ts';
+import { refField, repoField } from '../sources/file-reading.ts';
 import { requiredText } from '../shapes/input.ts';
 import { integer, text, time } from '../shapes/schemas.ts';
 

@@ -10,9 +10,8 @@ import { pageAnswer, pageFields, pageHeaders, paginate, windowOf } from '../shap
 import { integer, text } from '../shapes/schemas.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { commitDateText } from './commit-dates.ts';
-import { expressionText } from './expression-input.ts';
-import type { HistoryContext } from './history-input.ts';
-import { pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
+import { expressionText, type HistoryContext, pathField, refOf, scopeOf } from './history-input.ts';
+import { refField, repoField } from '../sources/file-reading.ts';
 
 const commitFields = {
   hash: text('Full id.'),

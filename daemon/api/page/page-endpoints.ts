@@ -24,7 +24,7 @@ export const PAGES: readonly string[] = [
   '/oauth/complete',
 ];
 
-/** A page that its own endpoint returns after checking the request (api/oauth/authorize-endpoint.ts). */
+/** A page that its own endpoint returns after checking the request (api/oauth/oauth-endpoints.ts). */
 const GUARDED_PAGE = '/oauth/authorize';
 
 const ASSETS = '/assets';

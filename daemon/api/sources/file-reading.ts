@@ -5,6 +5,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import { checkPath, checkRef } from '../../sources/git/names.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
+import { text } from '../shapes/schemas.ts';
 import {
   findRepo,
   type GitTime,
@@ -13,13 +14,14 @@ import {
   type AuditContext,
 } from './git-calls.ts';
 
+export const repoField = requiredText().describe('Name of the repository.');
+const REF = 'Branch, tag or commit; default: the default branch. Empty counts as absent.';
+export const refField = text(REF).optional();
+
 export const fileFields = {
   path: requiredText().describe('Path from the root of the repository.'),
-  repo: requiredText().describe('Name of the repository.'),
-  ref: z
-    .string()
-    .optional()
-    .describe('Branch, tag or commit; default: the default branch. Empty counts as absent.'),
+  repo: repoField,
+  ref: refField,
 };
 
 export type FileRequest = z.output<z.ZodObject<typeof fileFields>>;

@@ -6,14 +6,14 @@ import { isoTimeOf } from '../../sources/git/iso-time.ts';
 import { shortRefName } from '../../repos/links.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
-import { requiredText } from '../shapes/input.ts';
+import { repoField } from './file-reading.ts';
 import { pageAnswer, pageFields, paginate } from '../shapes/pagination.ts';
 import { flag, text, time } from '../shapes/schemas.ts';
 
 const PATH = '/api/refs';
 
 const refsQuery = z.object({
-  repo: requiredText().describe('Name of the repository.'),
+  repo: repoField,
   query: text('Part of the full name, case-insensitive.').optional(),
   ...pageFields(50),
 });

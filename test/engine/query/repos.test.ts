@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contextSchema } from '../../../daemon/base/config/contexts.ts';
+import { contextSchema } from '../../../daemon/base/config/file-schema.ts';
 import { Engine, repoRecord } from '../host/harness.ts';
 
 const REPOS = [

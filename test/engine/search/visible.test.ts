@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
-import { contextSchema } from '../../../daemon/base/config/contexts.ts';
+import { contextSchema } from '../../../daemon/base/config/file-schema.ts';
 import {
   canSee,
   SEES_ALL,

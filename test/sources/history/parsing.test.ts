@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { parseCommitDate } from '../../../daemon/api/history/commit-dates.ts';
-import { intervalCopies } from '../../../daemon/api/history/expression-input.ts';
+import { intervalCopies } from '../../../daemon/api/history/history-input.ts';
 import { diffsOf, type FileDiff } from '../../../daemon/sources/history/diff.ts';
 import { unquoteName } from '../../../daemon/sources/history/quoted.ts';
 

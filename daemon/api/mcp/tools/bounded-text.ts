@@ -1,4 +1,4 @@
-// The text of a result: lines up to the size that a model should read at once.
+// The text of a result: lines up to the size that a model should read at once, and how they show names of files.
 
 /** Characters of a result: about a quarter as many tokens. */
 export const TEXT_SIZE_MAX = 60_000;
@@ -30,4 +30,21 @@ export class BoundedText {
   toString(): string {
     return this.#lines.join('\n');
   }
+}
+
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * The name of a file, of which lines have one: JSON, which a model can pass back, if it contains a line end or an invisible
+ * character. Otherwise a repository could forge lines of results.
+ */
+export function displayName(name: string): string {
+  // JSON alone does not escape characters beyond ASCII.
+  return name.search(UNPRINTABLE) === -1
+    ? name
+    : JSON.stringify(name).replaceAll(UNPRINTABLE, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

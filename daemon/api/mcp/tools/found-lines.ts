@@ -1,7 +1,6 @@
 // Matching lines by file, as tools show them.
 
-import type { BoundedText } from './bounded-text.ts';
-import { displayName } from './display-name.ts';
+import { type BoundedText, displayName } from './bounded-text.ts';
 
 export interface FoundLine {
   readonly number: number;

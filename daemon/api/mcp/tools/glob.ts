@@ -6,7 +6,7 @@ import { addToList } from '../../../base/lists.ts';
 import { patternNode } from '../../../engine/query/nodes.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import type { SearchResponse } from '../../search/search-schemas.ts';
-import { BoundedText } from './bounded-text.ts';
+import { BoundedText, displayName } from './bounded-text.ts';
 import { globPattern } from './glob-pattern.ts';
 import {
   beyondLimit,
@@ -17,7 +17,6 @@ import {
   scopeFields,
   searchFor,
 } from './search-scope.ts';
-import { displayName } from './display-name.ts';
 import { aboveMost } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 import { whyNothing } from './why-nothing.ts';

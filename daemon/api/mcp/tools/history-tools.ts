@@ -6,11 +6,9 @@ import { jsonInteger } from '../../shapes/input.ts';
 import { commitDateText } from '../../history/commit-dates.ts';
 import { commitsOf } from '../../history/commit-endpoints.ts';
 import { diffOf, type FileDiff } from '../../history/diff-endpoints.ts';
-import { expressionText } from '../../history/expression-input.ts';
-import { BoundedText, TEXT_SIZE_MAX } from './bounded-text.ts';
-import { pageArguments, partOf } from './pages.ts';
-import { displayName } from './display-name.ts';
-import { requestedRepo, pathField, repoField } from './tool-arguments.ts';
+import { expressionText } from '../../history/history-input.ts';
+import { BoundedText, TEXT_SIZE_MAX, displayName } from './bounded-text.ts';
+import { pageArguments, partOf, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 const DATE = '2024-05-06, 2 weeks ago, yesterday';

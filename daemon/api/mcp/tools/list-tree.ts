@@ -8,8 +8,7 @@ import type { FolderChild, Folders } from '../../../sources/git/tree-paths.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { readFolders } from '../../sources/git-calls.ts';
-import { BoundedText } from './bounded-text.ts';
-import { displayName } from './display-name.ts';
+import { BoundedText, displayName } from './bounded-text.ts';
 import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool, type ToolContext } from './tool.ts';
 

@@ -7,7 +7,7 @@ import { ApiError } from '../../shapes/api-error.ts';
 import { jsonInteger } from '../../shapes/input.ts';
 import { lineCountOf, linesOf } from '../../sources/content-lines.ts';
 import { noteFile, readFile } from '../../sources/file-reading.ts';
-import { displayName } from './display-name.ts';
+import { displayName } from './bounded-text.ts';
 import { aboveMost, requestedRepo, pathField, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 

@@ -8,8 +8,7 @@ import type { RepoRecord } from '../../../repos/records.ts';
 import { windowOf } from '../../shapes/pagination.ts';
 import { gitSignal } from '../../sources/git-calls.ts';
 import { defaultBranchOf, sortRepos } from '../../sources/repo-order.ts';
-import { pageArguments, partOf } from './pages.ts';
-import { requestedRepo, repoField } from './tool-arguments.ts';
+import { pageArguments, partOf, requestedRepo, repoField } from './tool-arguments.ts';
 import { tool } from './tool.ts';
 
 export const listRepos = tool(

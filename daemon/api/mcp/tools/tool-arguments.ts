@@ -1,9 +1,11 @@
-// Arguments that tools share: lenient numbers and paths, the repository, and notes about values above a limit.
+// Arguments that tools share: lenient numbers and paths, the repository, pages, and notes about values above a limit.
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../../shapes/api-error.ts';
 import type { RepoView } from '../../sources/git-calls.ts';
+import { jsonInteger, PER_PAGE_MAX } from '../../shapes/input.ts';
+import type { PageRequest } from '../../shapes/pagination.ts';
 
 /** See `requestedRepo`. */
 export const repoField = z
@@ -78,4 +80,21 @@ export function aboveMost(
   return Object.entries(pairs)
     .filter(([, [value, most]]) => value > most)
     .map(([name, [value, most]]) => `(${name} ${value} is above the limit, ${most} was used)`);
+}
+
+export function pageArguments(perPage: number) {
+  return {
+    page: jsonInteger(1).default(1),
+    perPage: jsonInteger(1)
+      .refine((value) => value <= PER_PAGE_MAX, { error: `expected at most ${PER_PAGE_MAX}` })
+      .default(perPage),
+  };
+}
+
+export function partOf(
+  list: { readonly totalCount: number; readonly [name: string]: unknown },
+  { page, perPage }: PageRequest,
+): string {
+  const isLast = page * perPage >= list.totalCount;
+  return JSON.stringify(isLast ? list : { ...list, nextPage: page + 1 });
 }

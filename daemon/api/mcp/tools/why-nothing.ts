@@ -9,7 +9,7 @@ import { quotePattern } from '../../../engine/regex/quote.ts';
 import { globPattern } from './glob-pattern.ts';
 import type { SearchResponse } from '../../search/search-schemas.ts';
 import { searchFor } from './search-scope.ts';
-import { displayName } from './display-name.ts';
+import { displayName } from './bounded-text.ts';
 import type { ToolContext } from './tool.ts';
 
 type Conditions = ReadonlyMap<string, QueryNode>;
