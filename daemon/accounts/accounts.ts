@@ -45,7 +45,6 @@ export interface AccountsOptions {
   readonly now?: () => number;
 }
 
-/** Setting with the daemon's last address. */
 const ADDRESS_SETTING = 'instance.baseUrl';
 
 export interface Reach {

@@ -36,7 +36,6 @@ const BLANK = { id: '', repoIds: [], expiresAtMs: Infinity, stampedMs: 0 } as co
 
 type Headers = ReadonlyMap<string, string>;
 
-/** Whether a token may be used for a request. */
 type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
 
 /** Lookup key of a presented credential in the store. */
@@ -78,7 +77,6 @@ interface CallersOptions extends Pick<AccountsContext, 'store' | 'secret' | 'now
   readonly settings: () => Pick<Settings, 'storeGraceMs' | 'apiKeyHeaderAliases'>;
   readonly isAnonymousAllowed: () => boolean;
   readonly hasScopedTokens: () => boolean;
-  /** Host accounts linked with a user. */
   readonly hostAccountsOf: (userId: string) => Promise<readonly HostAccount[]>;
   readonly issuerTokens: {
     readonly userOf: (value: string) => Promise<TokenUser | undefined>;

@@ -28,12 +28,10 @@ const ISSUER_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const ISSUER_TOKEN_SIZE_MAX = 8_192;
 const AUTHORIZATION = /^(?<scheme>bearer|dpop) +(?<value>\S+) *$/i;
 
-/** `svk_` and 64 hex digits. */
 export function makeApiKey(): string {
   return `svk_${makeSecretValue()}`;
 }
 
-/** `svst_` and 64 hex digits. */
 export function makeScopedToken(): string {
   return `${SCOPED_TOKEN_PREFIX}${makeSecretValue()}`;
 }
@@ -122,7 +120,6 @@ function cookieOf(cookies: string | undefined, name: string, form: RegExp): stri
 const SIGN_ON_COOKIE = 'trawl_sign_on';
 const SEALED = /^[\w.-]{1,4096}$/;
 
-/** Value of that cookie in a `Cookie` header. */
 export function signOnCookieOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, SIGN_ON_COOKIE, SEALED);
 }
@@ -149,7 +146,6 @@ export function signOnCookie(sealed: string, scope: CookieScope): string {
   return setCookie(SIGN_ON_COOKIE, sealed, PENDING_SECONDS, scope);
 }
 
-/** Value of the `Set-Cookie` header that ends it. */
 export function endedSignOnCookie(scope: CookieScope): string {
   return setCookie(SIGN_ON_COOKIE, '', 0, scope);
 }

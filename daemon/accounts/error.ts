@@ -5,7 +5,6 @@ import { CodedError } from '../base/caught.ts';
 
 export class AccountError extends CodedError<string> {
   override readonly name = 'AccountError';
-  /** Seconds after which to try again. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(errorCode: string, message: string, retryAfterSeconds?: number) {

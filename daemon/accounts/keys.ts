@@ -14,11 +14,9 @@ import { HOUR_MS } from '../base/durations.ts';
 
 /** How long a scoped access token is valid. It cannot be extended. */
 const SCOPED_TOKEN_MS = HOUR_MS;
-/** Characters of the name of an API key. */
 export const KEY_NAME_LENGTH_MAX = 64;
 
 interface KeysOptions extends AccountsContext {
-  /** Whether members who are not owners may create keys. */
   readonly mayMembersCreate: () => boolean;
 }
 

@@ -6,7 +6,6 @@ import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
 import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
 
-/** Setting of the store with the key. */
 export const LICENCE_SETTING = 'licence';
 
 interface LicenceServiceOptions extends AccountsContext {

@@ -82,7 +82,6 @@ export interface LedgerOptions {
   readonly entryCountMax?: number;
 }
 
-/** Waiting requests of one user. */
 const WAITER_COUNT_MAX = 1_000;
 /** Requests admitted for an unknown user while the store fails: others may have used the limit up. */
 const UNKNOWN_CREDIT_MAX = 32;
@@ -96,7 +95,6 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
-/** A user's day. */
 interface Entry {
   readonly userId: string;
   readonly day: number;
@@ -109,7 +107,6 @@ interface Entry {
   cap: number;
   /** Requested since the last tick. */
   isActive: boolean;
-  /** In order. */
   readonly waiters: Waiter[];
 }
 
@@ -318,7 +315,6 @@ function requestOf({ userId, day, uncounted, waiters, cap }: Entry): UsageReques
   return { userId, day: dayText(day), uncounted, need: waiters.length, limit: cap };
 }
 
-/** Resolves the waiters that were asked for. */
 function applyAnswer(
   entry: Entry,
   { uncounted, need, limit }: UsageRequest,

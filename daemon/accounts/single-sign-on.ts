@@ -27,7 +27,6 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 export const SIGN_ON_PATH = '/api/auth/oidc';
 
 interface SingleSignOnOptions extends AccountsContext {
-  /** Current. */
   readonly configuration: Pick<Configuration, 'identityProviders' | 'env'>;
   readonly members: Members;
   readonly signIn: SignIn;
@@ -49,7 +48,6 @@ export interface SignOnReturn {
 
 export interface TokenUser {
   readonly userId: string;
-  /** The provider that accepts it. */
   readonly provider: ProviderSettings;
   readonly expiresAtMs: number;
 }
@@ -163,7 +161,6 @@ export class SingleSignOn {
     return Object.values(this.#providers).some((one) => one.type === 'oidc' && one.acceptBearer);
   }
 
-  /** Whether a provider still accepts tokens. */
   isAccepting(provider: ProviderSettings | undefined): boolean {
     return (
       this.#options.hasBearer() && Object.values(this.#providers).some((one) => one === provider)

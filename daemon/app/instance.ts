@@ -40,9 +40,7 @@ import { messageOf } from '../base/caught.ts';
 import { readSettings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
 
-/** File of a data directory: the shards being searched. */
 const NOTE_FILE = 'searching';
-/** Folder for revisions built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
 
 /** For tests: one attempt, so that a failure is reported at once. */

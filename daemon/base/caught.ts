@@ -10,7 +10,6 @@ export class CodedError<Code extends string> extends Error {
   }
 }
 
-/** The remedy for a full disk. */
 export const DISK_FULL_REMEDY =
   'free space there, or move the data directory to a larger disk and pass its path with --data-dir';
 
@@ -25,7 +24,6 @@ export function messageOf(error: unknown): string {
 
 const FULL = ['ENOSPC', 'EDQUOT'];
 
-/** Whether the disk is full. */
 export function isDiskFull(error: unknown): boolean {
   // ENOSPC of a watch means too many watches.
   const isWatch = error instanceof Error && 'syscall' in error && error.syscall === 'watch';

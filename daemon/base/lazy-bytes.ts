@@ -13,7 +13,6 @@ export interface LazyBytes {
   release?(): void;
 }
 
-/** All bytes in one buffer. */
 export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
   if (bytes instanceof Uint8Array) return bytes;
   const all = Buffer.allocUnsafe(bytes.byteLength);

@@ -1,6 +1,5 @@
 // Helpers over lists: maps from keys to lists, and sums.
 
-/** Appends a value to the list of its key. */
 export function addToList<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);

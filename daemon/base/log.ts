@@ -192,7 +192,6 @@ function isUrgent(line: string): boolean {
   return !/^\{"level":"(?:info|debug)"/.test(line);
 }
 
-/** Current level and format. */
 type Form = { -readonly [Name in 'level' | 'format']: LogOptions[Name] };
 
 function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form: Form): Log {

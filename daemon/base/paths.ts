@@ -17,7 +17,6 @@ export interface TreePath {
   readonly rawPath?: Uint8Array;
 }
 
-/** The path of a name or path in bytes. */
 export function decodePath(bytes: Buffer): TreePath {
   const text = bytes.toString('utf8');
   return isUtf8(bytes) ? { path: text } : { path: text, rawPath: Uint8Array.from(bytes) };
@@ -105,7 +104,6 @@ export function parentOf({ path, rawPath }: TreePath): TreePath {
   return bytes === undefined || isUtf8(bytes) ? folder : { ...folder, rawPath: bytes };
 }
 
-/** Last segment of a path. */
 export function baseNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

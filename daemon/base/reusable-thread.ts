@@ -10,7 +10,6 @@ export interface LoadedNotice {
   readonly kind: 'loaded';
 }
 
-/** Tells a thread to end by itself. */
 export interface EndOrder {
   readonly kind: 'end';
 }
@@ -27,7 +26,6 @@ interface Life {
   readonly ended: Promise<unknown>;
 }
 
-/** Result of a job. */
 interface Settle<Result> {
   readonly resolve: (result: Result) => void;
   readonly reject: (error: Error) => void;

@@ -1,7 +1,6 @@
 // A search's permit to run: it says when to pause for others. Created by the admission of searches (http/admission.ts); on
 // the command line there is none, and a search never pauses.
 
-/** Something that can be paused. */
 export interface PausableSearch {
   pause(): void;
   resume(): void;

@@ -9,7 +9,6 @@ interface Flight<Value> {
 export class SharedWork<Key, Value> {
   readonly #flights = new Map<Key, Flight<Value>>();
 
-  /** Running pieces of work. */
   get count(): number {
     return this.#flights.size;
   }

@@ -63,7 +63,6 @@ type SpawnArguments = [
   env: readonly (string | null)[],
 ];
 
-/** Functions of the C library. */
 export interface SpawnLibrary {
   readonly posix_spawnp: {
     (...args: SpawnArguments): number;

@@ -8,7 +8,6 @@ import { escapeControls } from './terminal-text.ts';
 
 const LINE_INTERVAL_MS = 3000;
 
-/** Of a build, or of the symbol pass after it. */
 export interface IndexProgress extends Omit<BuildProgress, 'phase'> {
   readonly phase: BuildProgress['phase'] | 'symbols';
   readonly repo: string;

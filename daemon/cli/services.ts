@@ -177,7 +177,6 @@ function localPath(source: string): string {
 }
 
 interface IndexOptions extends SourceOptions {
-  /** Only the repo with this name. */
   readonly repo?: string | undefined;
   readonly isForced: boolean;
   readonly findsSymbols: boolean;
@@ -288,7 +287,6 @@ function withSpeed(
 }
 
 interface OperatorOptions extends CommonOptions {
-  /** Creates a missing data directory. */
   readonly isMaking: boolean;
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
-import { deleted, inBatches } from './batches.ts';
+import { countOf, deleted, inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
@@ -130,14 +130,6 @@ async function keyAt(
 ): Promise<Key | undefined> {
   const keys = query.select(['timestamp', 'ordinal', 'id']).offset(number - 1);
   return (await keys.limit(1).execute())[0];
-}
-
-async function countOf(query: SelectQueryBuilder<Schema, 'audit', object>): Promise<number> {
-  const { count } = await query
-    .clearOrderBy()
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
 }
 
 async function prune(database: Database, before: number): Promise<number> {

@@ -57,6 +57,14 @@ export function rowsBeyond<Tables, Table extends keyof Tables, Row>(
   return ranked.offset(keptMax - 1).limit(100);
 }
 
+/** Number of the rows of a query. */
+export async function countOf<Tables, Table extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, Table, object>,
+): Promise<number> {
+  const counting = query.clearOrderBy().select((is) => is.fn.countAll<number>().as('count'));
+  return (await counting.$castTo<{ count: number }>().executeTakeFirstOrThrow()).count;
+}
+
 /** Runs a deletion; returns the number of removed rows. */
 export async function deleted(query: {
   executeTakeFirstOrThrow(): Promise<DeleteResult>;

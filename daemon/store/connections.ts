@@ -38,7 +38,6 @@ export type Connections = ReturnType<typeof connectionsIn>;
 
 export function connectionsIn(database: Database) {
   return {
-    /** Records that unchanged repos were in a listing. */
     noteListed: (
       connectionId: number,
       listing: number,

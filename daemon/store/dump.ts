@@ -20,7 +20,6 @@ export interface DumpPart {
 }
 
 interface TableShape {
-  /** Columns that together identify one row. */
   readonly key: readonly string[];
   /** Rows of a part, so that each is read quickly: these have rows of 1 to 100 KB. */
   readonly rowCount?: number;
@@ -59,7 +58,6 @@ const HEADER_TABLE = 'store';
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };
-/** Rows with the column names of the database. */
 type AnyTables = Record<string, DumpRow>;
 
 /** All rows of one snapshot. Errors: NOT_READY, also if the store is closed meanwhile. */

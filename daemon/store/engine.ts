@@ -25,7 +25,6 @@ export interface ListStamp {
 export type Change =
   { readonly userId: string } | { readonly topic: Topic } | { readonly list: ListStamp };
 
-/** Meaning of a driver's error for the caller. */
 export interface Fault {
   readonly error: StoreError;
   /** Nothing was changed, and a retry may succeed. */

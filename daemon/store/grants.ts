@@ -4,7 +4,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { setImmediate } from 'node:timers/promises';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { deleted, inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
+import { countOf, deleted, inBatches, selectBatches, SHORT_ROW_COUNT } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { Page, Window } from './page.ts';
@@ -103,15 +103,12 @@ async function list(
 ): Promise<Page<Grant>> {
   return await database.read(async (db) => {
     const all = db.selectFrom('grants').where(column, '=', value);
-    const { total } = await all
-      .select((select) => select.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
     const rows = await all
       .select(['userId', 'repoId'])
       .orderBy(column === 'userId' ? 'repoId' : 'userId')
       .offset(offset)
       .limit(limit)
       .execute();
-    return { total, rows };
+    return { total: await countOf(all), rows };
   });
 }

@@ -20,7 +20,6 @@ export interface HostReaderList extends ListStamp {
 export interface ReaderChanges {
   readonly added: number;
   readonly removed: number;
-  /** Accounts whose addresses changed. */
   readonly altered: number;
 }
 
@@ -30,14 +29,12 @@ export interface HostedRepos {
   readonly repoIds: readonly number[];
 }
 
-/** An account at a connection's host. */
 export interface HostAccount {
   readonly connection: string;
   /** The host's id. */
   readonly accountId: string;
 }
 
-/** Accounts in the lists of a connection. */
 export interface ReaderCounts {
   readonly count: number;
   /** Accounts matched with a user. */
@@ -191,7 +188,6 @@ async function replace(
   return changesIn(difference);
 }
 
-/** Removed and added rows. */
 interface Difference {
   readonly before: Set<string>;
   readonly after: Set<string>;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import { inBatches } from './batches.ts';
+import { countOf, inBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Page, Window } from './page.ts';
 import { HOUR_MS } from '../base/durations.ts';
@@ -23,20 +23,17 @@ export interface JobQuery extends Window {
   readonly states?: readonly JobState[] | undefined;
 }
 
-/** A queue of a daemon. */
 export interface QueueName {
   readonly instance: string;
   readonly queue: string;
 }
 
-/** Which pending jobs may start. */
 export interface JobClaim {
   /** How long the process may take. After that its jobs are pending again. */
   readonly leaseMs: number;
   /** Running jobs by host, and the bound of each; '': no host. */
   readonly running: ReadonlyMap<string, number>;
   readonly runningMax: number;
-  /** Targets whose jobs must not start. */
   readonly busy: readonly number[];
 }
 
@@ -116,7 +113,6 @@ export function jobsIn(database: Database) {
         const mine = query.where('instance', '=', instance).where('queue', '=', queue);
         return (await mine.executeTakeFirst())?.lines;
       }),
-    /** The last job of each of these targets, if any. */
     latest: (instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]> =>
       database.read((db) => latest(db, instance, queue, targetIds)),
     /** Unfinished ones first; newest first. */
@@ -432,9 +428,6 @@ async function list(
   let query = db.selectFrom('jobs').where('instance', '=', instance);
   if (states !== undefined) query = query.where('state', 'in', states);
   if (queue !== undefined) query = query.where('queue', '=', queue);
-  const { total } = await query
-    .select((select) => select.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
   const rows = await query
     .select(COLUMNS)
     .orderBy(sql`case when finished_at is null then 0 else 1 end`)
@@ -442,7 +435,7 @@ async function list(
     .offset(offset)
     .limit(limit)
     .execute();
-  return { total, rows: rows.map(jobOf) };
+  return { total: await countOf(query), rows: rows.map(jobOf) };
 }
 
 async function prune(database: Database, before: number): Promise<number> {

@@ -313,7 +313,6 @@ const STEPS: Readonly<Record<string, (dialect: Dialect) => readonly string[]>> =
   ],
 };
 
-/** Their names. */
 export const STORE_VERSIONS: readonly string[] = Object.keys(STEPS);
 
 export function migrationsFor(kind: StoreKind): Record<string, Migration> {

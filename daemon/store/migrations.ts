@@ -7,7 +7,6 @@ import { StoreError } from './error.ts';
 import { migrationsFor, STORE_VERSIONS } from './migration-steps.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
-/** Name of the last migration of this version. */
 export const STORE_VERSION = STORE_VERSIONS.at(-1)!;
 
 /** Table in which the Migrator records completed migrations. */

@@ -16,21 +16,17 @@ export type OAuthConsent = OAuthConsentTable;
 /** A consent whose code was not used yet. */
 export type NewOAuthConsent = Omit<OAuthConsent, 'familyHash' | 'refreshHash' | 'keyHash'>;
 
-/** A token with its user and client. */
 export type StoredOAuthToken = OAuthTokenTable & Pick<OAuthConsent, 'userId' | 'clientId'>;
 
-/** The next tokens of a consent. */
 export interface NextTokens {
   readonly refreshHash: string;
   readonly keyHash: string | null;
   readonly token: Omit<OAuthTokenTable, 'consentId'>;
   /** Of the refresh token. */
   readonly expiresAt: number;
-  /** Its audit records, stored with it. */
   readonly records: readonly NewAuditRecord[];
 }
 
-/** A consent as displayed to its user. */
 export interface ConsentView extends Pick<
   OAuthConsent,
   'id' | 'clientId' | 'redirectUri' | 'resource' | 'createdAt' | 'usedAt'

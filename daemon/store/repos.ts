@@ -23,7 +23,6 @@ import type { Database } from './database.ts';
 import type { RepoTable, Schema } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
-/** The last known location of a repo's source. */
 export interface RepoLocation {
   readonly kind: SourceKind;
   /** Absolute, as it was given. */
@@ -101,7 +100,6 @@ export interface RepoDecision<Result> {
   readonly removedConnections?: readonly number[];
   /** Of the remaining repos and connections. */
   readonly links?: readonly StoredLink[];
-  /** Its audit records, stored with it; default: none. */
   readonly records?: readonly NewAuditRecord[];
   readonly result: Result;
 }

@@ -9,7 +9,6 @@ import { StoreError } from './error.ts';
 export interface RetryOptions {
   /** Meaning of an error; undefined: it is passed on unchanged. */
   readonly faultOf: (error: unknown) => Fault | undefined;
-  /** Milliseconds after which the last fault is thrown. */
   readonly timeoutMs: number;
 }
 

@@ -4,7 +4,7 @@
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { selectBatches } from './batches.ts';
+import { countOf, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { removeGrantsOf } from './grants.ts';
@@ -67,7 +67,7 @@ export function usersIn(database: Database) {
     remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),
     /** Records activity; a time older than the recorded one is ignored. */
     touch: (id: string, at: number): Promise<void> => database.write(({ db }) => touch(db, id, at)),
-    count: (): Promise<number> => database.read((db) => count(db)),
+    count: (): Promise<number> => database.read((db) => countOf(db.selectFrom('users'))),
     /** Those who are not suspended. */
     countActive: (): Promise<number> => database.read(countActive),
   };
@@ -231,22 +231,12 @@ function isActiveOwner({ role, suspendedAt }: UserTable): boolean {
 
 async function takeSeat(db: Kysely<Schema>, seatMax: number | undefined): Promise<void> {
   if (seatMax === undefined) return;
-  const used = await countActive(db);
-  if (used < seatMax) return;
+  if ((await countActive(db)) < seatMax) return;
   throw new StoreError('ORG_SEAT_COUNT_REACHED', `all ${seatMax} seats of the licence are taken`);
 }
 
-async function count(db: Kysely<Schema>): Promise<number> {
-  const query = db.selectFrom('users').select((select) => select.fn.countAll<number>().as('count'));
-  return (await query.executeTakeFirstOrThrow()).count;
-}
-
-async function countActive(db: Kysely<Schema>): Promise<number> {
-  const query = db
-    .selectFrom('users')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('suspendedAt', 'is', null);
-  return (await query.executeTakeFirstOrThrow()).count;
+function countActive(db: Kysely<Schema>): Promise<number> {
+  return countOf(db.selectFrom('users').where('suspendedAt', 'is', null));
 }
 
 function userOf(row: UserTable | undefined): User | undefined {

@@ -13,7 +13,6 @@ const NAME_LENGTH_MAX = 128;
 const LOGO_LENGTH_MAX = 1000;
 /** Clients without consent; the oldest are removed. */
 const UNUSED_MAX = 5_000;
-/** Audit actor for an unknown program. */
 const ANYBODY = { id: 'anonymous', type: 'user' } as const;
 
 const NAME = `client_name: expected a text of 1 to ${NAME_LENGTH_MAX} characters, none of them a control or format character`;

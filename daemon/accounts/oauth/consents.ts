@@ -20,7 +20,6 @@ export interface RequestedConsent {
   readonly resource: string;
 }
 
-/** What the user sees of it. */
 export interface ConsentRequest {
   readonly clientName: string;
   readonly redirectHost: string;

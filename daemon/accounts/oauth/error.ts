@@ -14,7 +14,6 @@ export type OAuthErrorCode =
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
-  /** Seconds after which to try again. */
   readonly retryAfterSeconds: number | undefined;
 
   /** @param description  for people; ASCII without quotes, and nothing that the client sent */

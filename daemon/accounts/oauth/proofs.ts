@@ -12,7 +12,6 @@ const SKEW_MS = 60_000;
 /** Bound: ids of two minutes, 200 bytes each. */
 const USED_MAX = 100_000;
 
-/** The request that a proof must match. */
 export interface ProvenRequest {
   readonly method: string;
   /** Of this daemon. */
@@ -119,7 +118,6 @@ export interface TokenBounds {
   readonly keyHash: string | null;
 }
 
-/** A token as presented by a request. */
 export interface PresentedToken {
   readonly value: string;
   readonly scheme: 'bearer' | 'dpop';

@@ -66,7 +66,6 @@ export function redirectHost(uri: string): string {
   return protocol === 'http:' || protocol === 'https:' ? host : protocol;
 }
 
-/** The address with an answer appended. */
 export function redirectTo(uri: string, answer: Readonly<Record<string, string>>): string {
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(answer).toString()}`;
 }

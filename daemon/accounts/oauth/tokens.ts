@@ -19,7 +19,6 @@ const ACCESS_TOKEN = /^svoa_[0-9a-f]{64}$/;
 /** Bytes of a refresh token's new part, and of its inherited part. */
 const HALF_SIZE = 16;
 
-/** Proof of a token request. */
 export interface Proof {
   /** Of the header `DPoP`; undefined: missing. */
   readonly value: string | undefined;
@@ -34,7 +33,6 @@ export interface TokenAnswer {
   readonly refresh_token: string;
 }
 
-/** The next tokens of a consent. */
 interface Gift {
   readonly consent: OAuthConsent;
   readonly family: string;

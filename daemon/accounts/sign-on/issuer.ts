@@ -17,7 +17,6 @@ import { SignOnRefusal } from './refusals.ts';
 import { type Challenge, exchangeCode, secretNow, type Tokens } from './sign-on-callback.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
-/** Seconds by which clocks may differ. */
 export const SKEW_SECONDS = 60;
 
 /** Asymmetric signatures only: a published key cannot sign. */

@@ -1,7 +1,6 @@
 // The visit to an identity provider: how long it may take, and where to continue after it: a path of ours, below the base
 // URL, which no browser reads as another host.
 
-/** Maximum duration. */
 export const PENDING_SECONDS = 600;
 
 /** Bound: it is stored in a cookie, a third longer once sealed, of which browsers keep 4,096 bytes. */

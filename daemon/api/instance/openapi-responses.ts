@@ -41,7 +41,6 @@ function isNoRateHeader(name: string): boolean {
   return !RATE_LIMIT_HEADERS.includes(name);
 }
 
-/** Codes that come with Retry-After. */
 const RETRY_CODES: readonly ErrorCode[] = [
   'API_RATE_LIMIT_EXCEEDED',
   'NOT_READY',

@@ -34,7 +34,6 @@ export interface SearchService {
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
   /** `isWhole`: the caller may see shards, and docs that nobody sees. Returns the response object. */
   explain(call: SearchCall, context: SearchEnvironment, isWhole: boolean): Promise<object>;
-  /** The response object. */
   navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
   suggest(call: SuggestCall, context: SearchEnvironment): Promise<readonly Suggestion[]>;
 }
@@ -91,7 +90,6 @@ export interface HealthPoint {
   /** Search latency in ms; null: no searches. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** Maximum number of waiting searches. */
   readonly waiting: number;
   /** Maximum private memory of the process. */
   readonly privateBytes: number;

@@ -183,7 +183,6 @@ interface EndpointHead extends Rights {
 }
 
 interface EndpointFlags {
-  /** Counts against the limit of concurrent searches. */
   readonly isSearch: boolean;
   /** Counts against the daily request limit of the user. */
   readonly isCounted: boolean;

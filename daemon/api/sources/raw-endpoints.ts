@@ -44,7 +44,6 @@ function rawTypeOf(path: string, bytes: Uint8Array): string {
   return /\.svg$/i.test(path) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
 }
 
-/** Whether a browser shows this type instead of saving it. */
 function isDisplayable(type: string): boolean {
   return type !== DOWNLOAD;
 }

@@ -24,7 +24,6 @@ export interface LogConfiguration {
   readonly file: string | undefined;
 }
 
-/** The owner named by the environment. */
 export interface OwnerConfiguration {
   readonly email: string;
   readonly password: SecretText | undefined;
@@ -44,7 +43,6 @@ export interface Configuration extends FilePart {
   readonly port: number;
   /** Without trailing slash; undefined: derived from the bound address. */
   readonly baseUrl: string | undefined;
-  /** Absolute path. */
   readonly dataDir: string;
   /** Absolute paths outside sources that git may read for them. */
   readonly gitPaths: readonly string[];

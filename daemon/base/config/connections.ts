@@ -69,6 +69,14 @@ const common = {
 const ofMembers = {
   syncPermissions: flag.describe('Who may read a private repository at the host may read it here.'),
 };
+/** What a connection leaves out, which beats everything else. */
+function excluding<Shape extends z.ZodRawShape>(shape: Shape) {
+  const schema = z.strictObject(shape);
+  // Safety: each key may be absent.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return schema.prefault({} as z.input<typeof schema>).describe('Beats everything else.');
+}
+
 const forks = flag.describe('Leave out forks.');
 const archived = flag.describe('Leave out archived repositories.');
 const topics = globs.describe('Keep only repositories with one of these topics (globs).');
@@ -110,16 +118,13 @@ const github = z
     orgs: names.describe('All repositories of these organizations.'),
     repos: paths('owner/name', TWO_PARTS).describe('Repositories as owner/name.'),
     topics,
-    exclude: z
-      .strictObject({
-        forks,
-        archived,
-        repos: globs.describe('Leave out these: globs over owner/name.'),
-        topics: noTopics,
-        size: size.exactOptional(),
-      })
-      .prefault({})
-      .describe('Beats everything else.'),
+    exclude: excluding({
+      forks,
+      archived,
+      repos: globs.describe('Leave out these: globs over owner/name.'),
+      topics: noTopics,
+      size: size.exactOptional(),
+    }),
   })
   .refine(...selects('users', 'orgs', 'repos'));
 
@@ -138,16 +143,13 @@ const gitlab = z
       'Projects as group/sub/name.',
     ),
     topics,
-    exclude: z
-      .strictObject({
-        forks,
-        archived,
-        userOwnedProjects: flag.describe('Leave out projects that belong to users.'),
-        projects: globs.describe('Leave out these: globs over group/sub/name.'),
-        topics: noTopics,
-      })
-      .prefault({})
-      .describe('Beats everything else.'),
+    exclude: excluding({
+      forks,
+      archived,
+      userOwnedProjects: flag.describe('Leave out projects that belong to users.'),
+      projects: globs.describe('Leave out these: globs over group/sub/name.'),
+      topics: noTopics,
+    }),
   })
   .refine(...selects('all', 'users', 'groups', 'projects'))
   .refine(({ all, url }) => !all || url !== 'https://gitlab.com', {
@@ -164,14 +166,11 @@ const gitea = z
     orgs: names.describe('All repositories of these organizations.'),
     users: names.describe('All repositories of these users.'),
     repos: paths('owner/name', TWO_PARTS).describe('Repositories as owner/name.'),
-    exclude: z
-      .strictObject({
-        forks,
-        archived,
-        repos: globs.describe('Leave out these: globs over owner/name.'),
-      })
-      .prefault({})
-      .describe('Beats everything else.'),
+    exclude: excluding({
+      forks,
+      archived,
+      repos: globs.describe('Leave out these: globs over owner/name.'),
+    }),
   })
   .refine(...selects('orgs', 'users', 'repos'));
 
@@ -182,14 +181,11 @@ const gerrit = z.strictObject({
   projects: globs.describe('Globs over names of projects; none: all.'),
   user: text.exactOptional().describe('Name for the HTTP credentials.'),
   token: secret.describe('HTTP password of the user.'),
-  exclude: z
-    .strictObject({
-      projects: globs.describe('Leave out these: globs over names of projects.'),
-      readOnly: flag.describe('Leave out projects in the state READ_ONLY.'),
-      hidden: flag.describe('Leave out projects in the state HIDDEN.'),
-    })
-    .prefault({})
-    .describe('Beats everything else.'),
+  exclude: excluding({
+    projects: globs.describe('Leave out these: globs over names of projects.'),
+    readOnly: flag.describe('Leave out projects in the state READ_ONLY.'),
+    hidden: flag.describe('Leave out projects in the state HIDDEN.'),
+  }),
 });
 
 const bitbucket = z
@@ -210,14 +206,11 @@ const bitbucket = z
     repos: paths('workspace/name or PROJECT/name', TWO_PARTS).describe(
       'Repositories: cloud workspace/name, server PROJECT/name.',
     ),
-    exclude: z
-      .strictObject({
-        forks,
-        archived,
-        repos: globs.describe('Leave out these: globs over workspace/name or PROJECT/name.'),
-      })
-      .prefault({})
-      .describe('Beats everything else.'),
+    exclude: excluding({
+      forks,
+      archived,
+      repos: globs.describe('Leave out these: globs over workspace/name or PROJECT/name.'),
+    }),
   })
   .refine(...selects('all', 'workspaces', 'projects', 'repos'))
   .refine(...namesOwn('https://bitbucket.org'))
@@ -247,15 +240,12 @@ const azuredevops = z
     orgs: names.describe('All repositories of these organizations; server: collections.'),
     projects: paths('org/project', TWO_PARTS).describe('Projects as org/project.'),
     repos: paths('org/project/repo', THREE_PARTS).describe('Repositories as org/project/repo.'),
-    exclude: z
-      .strictObject({
-        disabled: flag.describe('Leave out disabled repositories.'),
-        projects: globs.describe('Leave out these: globs over org/project.'),
-        repos: globs.describe('Leave out these: globs over org/project/repo.'),
-        size: size.exactOptional(),
-      })
-      .prefault({})
-      .describe('Beats everything else.'),
+    exclude: excluding({
+      disabled: flag.describe('Leave out disabled repositories.'),
+      projects: globs.describe('Leave out these: globs over org/project.'),
+      repos: globs.describe('Leave out these: globs over org/project/repo.'),
+      size: size.exactOptional(),
+    }),
   })
   .refine(...namesOwn('https://dev.azure.com'));
 

@@ -6,7 +6,6 @@ import { displayValue } from './address.ts';
 import { nearest } from '../nearest.ts';
 import { allowedKeys, memberOf } from './schema-document.ts';
 
-/** Mistakes reported per file. */
 const DIAGNOSTICS_MAX = 20;
 /** Mistakes whose position is computed. */
 const SEARCHED_MAX = 200;
@@ -16,11 +15,9 @@ const SECRET_KEYS = new Set<PropertyKey>(['token', 'privateKey', 'clientSecret',
 export interface Diagnostic {
   /** UTF-16 units from the start of the text. */
   readonly offset: number;
-  /** Key and allowed values. */
   readonly text: string;
 }
 
-/** A parsed file. */
 export interface ParsedText {
   readonly tree: Node;
   /** The value of the tree. */

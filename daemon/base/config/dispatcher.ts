@@ -15,7 +15,6 @@ import { ConfigError } from './error.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface DispatcherOptions {
-  /** Host name as in URLs. */
   readonly hostname: string;
   /** PEM; trusted besides the certificates of the system and of Node.js. */
   readonly caFile: string | undefined;

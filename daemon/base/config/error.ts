@@ -1,13 +1,11 @@
 // Errors of a configuration that the daemon cannot start with. main prints the message and exits with code 2.
 
-/** Exit code of the process for configuration errors. */
 export const CONFIG_EXIT_CODE = 2;
 
 /** A refused configuration value; the message names variable, value and allowed values. */
 export class ConfigError extends Error {
   /** Variable or flag. */
   readonly variable: string;
-  /** Allowed values, or what to set instead. */
   readonly allowed: string;
   readonly exitCode: number = CONFIG_EXIT_CODE;
 

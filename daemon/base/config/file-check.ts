@@ -9,7 +9,6 @@ import type { ConfigurationSource } from './file-source.ts';
 import { readSecretSource, type SecretSource } from './secret-source.ts';
 import { readSettings } from './settings.ts';
 
-/** A variable or file that the configuration names. */
 export interface ReferencedSecret {
   /** Path of the key: `connections.acme.token`. */
   readonly key: string;
@@ -74,7 +73,6 @@ function problemOf(source: SecretSource, env: Environment): string | undefined {
 
 const SELECTING = ['users', 'orgs', 'groups', 'workspaces', 'projects', 'repos'] as const;
 
-/** The selection of a connection as text. */
 export function selectionOf(connection: ConnectionSettings): string {
   if (connection.type === 'git') return connection.url;
   const all = 'all' in connection && connection.all ? ['everything the credential sees'] : [];

@@ -147,7 +147,6 @@ export const fileSchema = z.strictObject({
 });
 
 export type FileContent = z.output<typeof fileSchema>;
-/** Who may access which repos with enforced permissions. */
 export type PermissionsConfiguration = FileContent['permissions'];
 export type AppSettings = FileContent['apps'][number];
 export type ProviderSettings = FileContent['identityProviders'][string];

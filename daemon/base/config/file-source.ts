@@ -14,14 +14,12 @@ import type { AddressAnswer } from './fetch-address.ts';
 import { ConfigError } from './error.ts';
 import type { Environment } from './dispatcher.ts';
 
-/** A location that a configuration file is read from. */
 export interface ConfigurationSource {
   /** For people and records: the absolute path, or the address without its secrets. */
   readonly name: string;
   readonly isAddress: boolean;
   /** The text; of an address, as fetched last. Errors: ConfigError. */
   read(): string;
-  /** Milliseconds between two refreshes. */
   readonly pollMs: number;
   /**
    * Fetches an address, or looks whether the file changed. Returns false if the text is unchanged. Errors, of an address:

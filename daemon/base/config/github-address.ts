@@ -6,7 +6,6 @@ export function githubApiUrl(url: string): string {
   return isGithubCloud(url) ? `${protocol}//api.${host}` : `${url.replace(/\/+$/, '')}/api/v3`;
 }
 
-/** Whether GitHub runs the host. */
 export function isGithubCloud(url: string): boolean {
   const { host } = new URL(url);
   return host === 'github.com' || host.endsWith('.ghe.com');

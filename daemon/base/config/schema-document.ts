@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { fileSchema } from './file-schema.ts';
 import { DEFAULT_NOTES } from './settings.ts';
 
-/** The members used here. */
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: SchemaNode | boolean;

@@ -26,7 +26,6 @@ export function readNetwork(text: string): Network | undefined {
   return isSize ? { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' } : undefined;
 }
 
-/** An integer of at least `min`. */
 function integer(min: number, defaultValue: number | (() => number)) {
   const error = `allowed: integers from ${min}`;
   const value = typeof defaultValue === 'number' ? () => defaultValue : defaultValue;

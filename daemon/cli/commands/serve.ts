@@ -104,7 +104,6 @@ function reloadOnHangup(): (serving: Serving) => void {
   };
 }
 
-/** Whether the process has a terminal that still exists. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));

@@ -14,7 +14,6 @@ export function globPattern(glob: string): string {
   return `${isAnchored ? '^' : START_OF_SEGMENT}${patternOf(body)}${rest}$`;
 }
 
-/** The parts of a glob, with the expression for each. */
 const PARTS: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
   [/^\*\*\//, () => '(?:.*/)?'],
   [/^\*\*+/, () => '.*'],

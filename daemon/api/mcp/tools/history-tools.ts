@@ -126,7 +126,6 @@ function addStart(text: BoundedText, file: FileDiff): void {
   );
 }
 
-/** Files named by a cut diff. */
 const NAMES_MAX = 50;
 
 function addNames(text: BoundedText, files: readonly FileDiff[]): void {

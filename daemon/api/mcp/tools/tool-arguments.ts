@@ -7,7 +7,6 @@ import type { RepoView } from '../../sources/git-calls.ts';
 import { jsonInteger, PER_PAGE_MAX } from '../../shapes/input.ts';
 import type { PageRequest } from '../../shapes/pagination.ts';
 
-/** See `requestedRepo`. */
 export const repoField = z
   .string()
   .exactOptional()
