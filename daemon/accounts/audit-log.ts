@@ -4,9 +4,10 @@
 import { LRUCache } from 'lru-cache';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { DAY_MS, HOUR_MS } from '../base/durations.ts';
-import type { Actor, NewAuditRecord } from '../store/audit.ts';
+import type { Log } from '../base/log.ts';
+import type { Actor, AuditRecord, NewAuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
-import type { AccountsContext } from './context.ts';
 
 export type { Actor };
 
@@ -89,7 +90,10 @@ const FLUSH_MS = 200;
 /** Bound: while the store cannot be reached, later records are dropped, which is logged. */
 const WAITING_MAX = 20_000;
 
-interface AuditLogOptions extends Pick<AccountsContext, 'store' | 'now' | 'log'> {
+interface AuditLogOptions {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly log: Log;
   readonly version: string;
   /** 0: forever. */
   readonly retentionDays: () => number;
@@ -232,4 +236,48 @@ export function auditRecord(
     metadata: Object.keys(all).length === 0 ? null : all,
     orgId: ORG.id,
   };
+}
+
+/** Names of those that still exist; a user's is the e-mail address. */
+interface AuditNames {
+  readonly actorName?: string;
+  readonly targetName?: string;
+}
+
+/** The records with names, each looked up once. Errors: NOT_READY. */
+export async function withNames<Row extends Pick<AuditRecord, keyof AuditIds>>(
+  store: Pick<Store, 'users' | 'apiKeys'>,
+  rows: readonly Row[],
+): Promise<(Row & AuditNames)[]> {
+  const cached = new Map<string, string | undefined>();
+  const nameOf = async (type: string, id: string): Promise<string | undefined> => {
+    const key = `${type} ${id}`;
+    if (!cached.has(key)) cached.set(key, await lookUp(store, type, id));
+    return cached.get(key);
+  };
+  const result: (Row & AuditNames)[] = [];
+  for (const row of rows) {
+    const actorName = await nameOf(row.actorType, row.actorId);
+    const targetName = await nameOf(row.targetType, row.targetId);
+    result.push({
+      ...row,
+      ...(actorName !== undefined && { actorName }),
+      ...(targetName !== undefined && { targetName }),
+    });
+  }
+  return result;
+}
+
+type AuditIds = Pick<AuditRecord, 'actorId' | 'actorType' | 'targetId' | 'targetType'>;
+
+async function lookUp(
+  { users, apiKeys }: Pick<Store, 'users' | 'apiKeys'>,
+  type: string,
+  id: string,
+): Promise<string | undefined> {
+  if (type === 'user') return (await users.get(id))?.email;
+  if (type !== 'api_key') return undefined;
+  const key = await apiKeys.get(id);
+  const user = key && (await users.get(key.userId));
+  return user && `${user.email} (key ${key.name})`;
 }

@@ -2,14 +2,12 @@
 
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { ORG } from '../../accounts/audit-log.ts';
+import { ORG, withNames } from '../../accounts/audit-log.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { instantText } from '../shapes/input.ts';
 import { pageAnswer, pageFields, pageHeaders, windowOf } from '../shapes/pagination.ts';
 import { integer, isoTime, text, time } from '../shapes/schemas.ts';
-import type { AuditRecord } from '../../store/audit.ts';
-import type { Store } from '../../store/store.ts';
 
 const PATH = '/api/ee/audit';
 
@@ -91,47 +89,3 @@ export const listAuditRecords = endpoint(
     );
   },
 );
-
-/** Names of those that still exist; a user's is the e-mail address. */
-interface AuditNames {
-  readonly actorName?: string;
-  readonly targetName?: string;
-}
-
-/** The records with names, each looked up once. Errors: NOT_READY. */
-async function withNames<Row extends Pick<AuditRecord, keyof AuditIds>>(
-  store: Pick<Store, 'users' | 'apiKeys'>,
-  rows: readonly Row[],
-): Promise<(Row & AuditNames)[]> {
-  const cached = new Map<string, string | undefined>();
-  const nameOf = async (type: string, id: string): Promise<string | undefined> => {
-    const key = `${type} ${id}`;
-    if (!cached.has(key)) cached.set(key, await lookUp(store, type, id));
-    return cached.get(key);
-  };
-  const result: (Row & AuditNames)[] = [];
-  for (const row of rows) {
-    const actorName = await nameOf(row.actorType, row.actorId);
-    const targetName = await nameOf(row.targetType, row.targetId);
-    result.push({
-      ...row,
-      ...(actorName !== undefined && { actorName }),
-      ...(targetName !== undefined && { targetName }),
-    });
-  }
-  return result;
-}
-
-type AuditIds = Pick<AuditRecord, 'actorId' | 'actorType' | 'targetId' | 'targetType'>;
-
-async function lookUp(
-  { users, apiKeys }: Pick<Store, 'users' | 'apiKeys'>,
-  type: string,
-  id: string,
-): Promise<string | undefined> {
-  if (type === 'user') return (await users.get(id))?.email;
-  if (type !== 'api_key') return undefined;
-  const key = await apiKeys.get(id);
-  const user = key && (await users.get(key.userId));
-  return user && `${user.email} (key ${key.name})`;
-}
