@@ -228,10 +228,7 @@ export class Accounts {
   async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
     this.#baseUrl = baseUrl;
     const { pathname, protocol } = new URL(baseUrl);
-    this.#cookieScope = {
-      basePath: pathname.replace(/\/+$/, ''),
-      isSecure: protocol === 'https:',
-    };
+    this.#cookieScope = { basePath: pathname.replace(/\/+$/, ''), isSecure: protocol === 'https:' };
     this.#warnOfLicence();
     await this.#configuredChanges.record();
     if ((await this.lastBaseUrl()) !== baseUrl)

@@ -123,24 +123,15 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   }
 }
 
-interface SearchHost {
-  readonly module: WebAssembly.Module;
-  readonly searcher: Searcher;
-  readonly pool: SearchPool;
-  readonly snapshots: SnapshotManager;
-  readonly heap: HeapTrimmer;
-  readonly threadCount: number;
-  readonly notePath: string;
-  /** Shards that were being searched when the last process crashed. */
-  readonly notedIds: readonly string[];
-}
+type SearchHost = Awaited<ReturnType<typeof openSearchHost>>;
 
-async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promise<SearchHost> {
+async function openSearchHost(options: InstanceOptions, catalog: Catalog) {
   const { dataDir, isOwner, log, workers } = options;
   const module = await compileCore();
   const threadCount = workers ?? availableParallelism();
   const shares = mappingShares(threadCount);
   const notePath = path.join(dataDir, NOTE_FILE);
+  // Shards that were being searched when the last process crashed.
   const notedIds = isOwner ? readNotes(notePath) : [];
   const hasNotes = isOwner && areNotesMade(notePath, log);
   const searcher = new Searcher(module, {
@@ -160,12 +151,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
   return { module, searcher, pool, snapshots, heap, threadCount, notePath, notedIds };
 }
 
-interface Upkeep {
-  readonly served: Served;
-  readonly indexer: Indexer | undefined;
-  readonly symbols: SymbolIndexer | undefined;
-  readonly onDemand: OnDemandRevisions | undefined;
-}
+type Upkeep = Pick<Instance, 'served' | 'indexer' | 'symbols' | 'onDemand'>;
 
 async function openUpkeep(
   options: InstanceOptions,

@@ -208,11 +208,5 @@ function viewOfConnection(
   trouble: string | undefined,
   readers: ConnectionView['readers'],
 ): ConnectionView {
-  return {
-    id,
-    name,
-    connectionType: type,
-    syncedAt,
-    ...omitUndefined({ trouble, readers }),
-  };
+  return { id, name, connectionType: type, syncedAt, ...omitUndefined({ trouble, readers }) };
 }

@@ -56,10 +56,7 @@ async function reportOf(
       records.length - indexed.length - failed,
       Date.now() - startedMs,
     ),
-    jobs: {
-      running: running.items.map((job) => jobOf(instance, job)),
-      waiting: waiting.total,
-    },
+    jobs: { running: running.items.map((job) => jobOf(instance, job)), waiting: waiting.total },
     symbols: symbols.pending ?? symbols.lastError ?? null,
     connections,
     problems,

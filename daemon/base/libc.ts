@@ -18,10 +18,6 @@ let libc: Libc | undefined;
 export function loadLibc(): Libc {
   if (libc !== undefined) return libc;
   const koffi: Koffi = createRequire(import.meta.url)('koffi');
-  libc = {
-    functions: koffi.load(null),
-    errno: () => koffi.errno(),
-    codes: koffi.os.errno,
-  };
+  libc = { functions: koffi.load(null), errno: () => koffi.errno(), codes: koffi.os.errno };
   return libc;
 }

@@ -154,9 +154,7 @@ export async function reach(
     if (Date.now() > end)
       throw new UsageError(
         `${opened.fact}, which accepts no commands: it may be starting or stopping; try again, and look at its log if that does not help`,
-        {
-          cause: opened,
-        },
+        { cause: opened },
       );
     await setTimeout(PAUSE_MS);
   }

@@ -52,11 +52,7 @@ export const SERVICES = {
   restore,
   checkConfiguration,
   configurationSchema: schemaDocument,
-  versions: () => ({
-    product: readProductVersion(),
-    shardFormat: FORMAT_VERSION,
-    api: API_LABEL,
-  }),
+  versions: () => ({ product: readProductVersion(), shardFormat: FORMAT_VERSION, api: API_LABEL }),
 };
 
 export type CliServices = typeof SERVICES;

@@ -119,10 +119,7 @@ function openPool(config: ClientConfig, log: Log): PostgresPool {
     // The running query, or the next one, fails with the same error; without a listener the process would crash.
     client.on('error', () => {});
   });
-  return {
-    connect: async () => watched(await pool.connect()),
-    end: () => pool.end(),
-  };
+  return { connect: async () => watched(await pool.connect()), end: () => pool.end() };
 }
 
 /** The client for kysely; after an error that was not the server's answer it is not reused. */

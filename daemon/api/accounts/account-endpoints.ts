@@ -39,12 +39,7 @@ export const setUp = endpoint(
     access: 'none',
     requiresSameOrigin: true,
     input: {
-      body: z.object({
-        token: secretText,
-        email: newEmail,
-        name: userName,
-        password: secretText,
-      }),
+      body: z.object({ token: secretText, email: newEmail, name: userName, password: secretText }),
     },
     responses: { 201: { body: user, headers: COOKIE_HEADER } },
     errors: ['INVALID_CREDENTIALS', 'USER_ALREADY_EXISTS', 'SERVER_OVERLOADED', 'NOT_READY'],

@@ -51,9 +51,7 @@ export const answerConsentRequest = endpoint(
     method: 'POST',
     input: {
       path: requestPath,
-      body: z.object({
-        decision: z.enum(['allow', 'deny'], { error: 'expected allow or deny' }),
-      }),
+      body: z.object({ decision: z.enum(['allow', 'deny'], { error: 'expected allow or deny' }) }),
     },
     responses: { 200: { body: z.object({ redirectTo: text('Where the browser goes next.') }) } },
   },

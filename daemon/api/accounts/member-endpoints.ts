@@ -19,11 +19,7 @@ import {
 const ONE_USER = '/api/ee/user';
 const ALL_USERS = '/api/ee/users';
 
-const HEAD = {
-  access: 'owner',
-  entitlement: 'org-management',
-  tag: 'Enterprise',
-} as const;
+const HEAD = { access: 'owner', entitlement: 'org-management', tag: 'Enterprise' } as const;
 
 export const getUser = endpoint(
   {

@@ -8,11 +8,7 @@ import { repoList } from './grant-endpoints.ts';
 import { integer, isoTime, text, time } from '../shapes/schemas.ts';
 import { idText } from './user-schemas.ts';
 
-const HEAD = {
-  access: 'key',
-  entitlement: 'scoped-tokens',
-  tag: 'Scoped Access Tokens',
-} as const;
+const HEAD = { access: 'key', entitlement: 'scoped-tokens', tag: 'Scoped Access Tokens' } as const;
 
 const scopedAccessToken = z
   .object({

@@ -22,10 +22,7 @@ export const SHARED_HEADERS: Readonly<Record<string, HeaderShape>> = {
     type: 'integer',
   },
   'X-RateLimit-Remaining': { description: 'Requests remaining today.', type: 'integer' },
-  'Set-Cookie': {
-    description: 'The session of a browser, renewed once a day.',
-    type: 'string',
-  },
+  'Set-Cookie': { description: 'The session of a browser, renewed once a day.', type: 'string' },
   'X-RateLimit-Reset': {
     description: 'When the count resets (00:00 UTC): Unix time in seconds.',
     type: 'integer',

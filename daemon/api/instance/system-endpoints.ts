@@ -16,9 +16,7 @@ export const getHealth = endpoint(
     access: 'none',
     tag: 'System',
     summary: 'Is the process alive?',
-    responses: {
-      200: { description: 'Yes.', body: z.object({ status: z.literal('ok') }) },
-    },
+    responses: { 200: { description: 'Yes.', body: z.object({ status: z.literal('ok') }) } },
   },
   () => ok({ status: 'ok' }),
 );

@@ -99,9 +99,7 @@ export const getConnectionSyncStatus = endpoint(
     description:
       'For callers who are not owners the last job has only its status: the rest may name repositories that they cannot see.',
     input: {
-      body: z.object({
-        connectionIds: jsonIds().describe('Ids of connections.'),
-      }),
+      body: z.object({ connectionIds: jsonIds().describe('Ids of connections.') }),
     },
     responses: {
       200: {

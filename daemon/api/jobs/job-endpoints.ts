@@ -47,9 +47,7 @@ export const getRepoIndexStatus = endpoint(
     tag: 'Repositories',
     summary: 'State of the index of repositories',
     input: {
-      body: z.object({
-        repoIds: jsonIds().describe('Ids of repositories.'),
-      }),
+      body: z.object({ repoIds: jsonIds().describe('Ids of repositories.') }),
     },
     responses: {
       200: {

@@ -54,11 +54,7 @@ const NO_VALIDATOR = {
 export function makeToolServer(mount: ToolMount): Server {
   const server = new Server(
     { name: SERVER_NAME, version: mount.version },
-    {
-      capabilities: { tools: {} },
-      instructions: INSTRUCTIONS,
-      jsonSchemaValidator: NO_VALIDATOR,
-    },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => LIST);
   // The library rejects arguments that are not an object, but those must become failures of the tool.

@@ -157,9 +157,7 @@ function pageEndpoint(route: string, status: 200 | 404 = 200): Endpoint {
       access: 'none',
       isDescribed: false,
       input: parameter === undefined ? {} : { path: z.object({ [parameter]: z.string() }) },
-      responses: {
-        [status]: { body: z.string(), contentTypes: ['text/html'] },
-      },
+      responses: { [status]: { body: z.string(), contentTypes: ['text/html'] } },
     },
     (_, context) => answerPage(status, context),
   );

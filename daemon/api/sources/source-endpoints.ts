@@ -89,10 +89,7 @@ export const getSource = endpoint(
     };
     const bytes = await selectedLines(content.bytes, query);
     if (bytes.length > WHOLE_SIZE_MAX)
-      return {
-        status: 200,
-        content: { json: await longTextJson('source', bytes, rest, context) },
-      };
+      return { status: 200, content: { json: await longTextJson('source', bytes, rest, context) } };
     return ok({ source: utf8Text(bytes), ...rest });
   },
 );

@@ -216,10 +216,7 @@ const bitbucket = z
   .refine(...namesOwn('https://bitbucket.org'))
   .refine(
     ({ deploymentType, workspaces }) => deploymentType === 'cloud' || workspaces.length === 0,
-    {
-      error: 'allowed for deploymentType cloud only; a server has projects',
-      path: ['workspaces'],
-    },
+    { error: 'allowed for deploymentType cloud only; a server has projects', path: ['workspaces'] },
   )
   .refine(
     ({ deploymentType, projects }) =>

@@ -96,11 +96,7 @@ export const VARIABLES = {
     allowed: 'at least 32 bytes',
     schema: z.string().refine((text) => Buffer.byteLength(text) >= 32),
   },
-  ownerEmail: {
-    name: 'TRAWL_OWNER_EMAIL',
-    allowed: 'an e-mail address',
-    schema: z.email(),
-  },
+  ownerEmail: { name: 'TRAWL_OWNER_EMAIL', allowed: 'an e-mail address', schema: z.email() },
   ownerPassword: {
     name: 'TRAWL_OWNER_PASSWORD',
     isSecret: true,

@@ -37,6 +37,6 @@ export function SignOnLinks({ returnTo }: { readonly returnTo: string }) {
 
 /** @param reason  from the page's address, so it may be forged */
 export function SignOnFailure({ reason }: { readonly reason: string | null }) {
-  const refusal = Object.entries(REFUSALS).find(([name]) => name === reason)?.[1];
-  return refusal === undefined ? null : <Notice kind="danger" title={refusal.text} />;
+  const text = Object.entries(REFUSALS).find(([name]) => name === reason)?.[1];
+  return text === undefined ? null : <Notice kind="danger" title={text} />;
 }
