@@ -117,10 +117,7 @@ test('a page of another origin cannot act with a cookie; reads and API keys are 
     world.call({
       method: 'POST',
       path: '/api/search',
-      headers: {
-        ...(as === cookie ? { cookie } : { authorization: `Bearer ${as}` }),
-        ...headers,
-      },
+      headers: { ...(as === cookie ? { cookie } : { authorization: `Bearer ${as}` }), ...headers },
       body: JSON.stringify(SEARCH_BODY),
     });
   const cases: [Record<string, string>, number][] = [
@@ -496,9 +493,7 @@ test('configured grants apply once read again; without the entitlement there is 
 
 test('grants: add, list, remove; unknown users and repositories change nothing', async () => {
   const enforced = { enforcement: 'all' } as const;
-  const world = await startAccounts({
-    repos: [1, 2, 3].map((id) => repo(id, `r${id}`, enforced)),
-  });
+  const world = await startAccounts({ repos: [1, 2, 3].map((id) => repo(id, `r${id}`, enforced)) });
   const { send, ownerKey, member } = world;
   const path = '/api/ee/grants';
   const list = async () =>

@@ -1,7 +1,6 @@
 // Licences for tests: a separate key pair, and tokens with any header and claims, valid or not.
 
-import { createPrivateKey, sign } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, sign, type KeyObject } from 'node:crypto';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { makeLicenceKeyPair, parsePublicKey } from '../../daemon/accounts/licence-key.ts';
 

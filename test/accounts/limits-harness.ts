@@ -50,7 +50,6 @@ export class Daemon {
 export class MemoryUsage implements Usage {
   readonly isShared: boolean;
   pruneCount = 0;
-  /** Transactions. */
   countCount = 0;
   /** Fails the next transactions: before they are done, or only their answers. */
   failures: ('before' | 'after')[] = [];

@@ -85,7 +85,6 @@ export function steps(options: StepOptions = {}): fc.Arbitrary<Step[]> {
   return fc.array(one, { minLength: 1, maxLength: 60 });
 }
 
-/** Requests of a user on a day that count. */
 interface Count {
   min: number;
   max: number;

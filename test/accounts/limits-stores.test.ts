@@ -7,11 +7,9 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { Store } from '../../daemon/store/store.ts';
-import { onBothEngines, onEmbedded, onPostgres } from '../store/harness.ts';
-import type { Location } from '../store/harness.ts';
+import { onBothEngines, onEmbedded, onPostgres, type Location } from '../store/harness.ts';
 import { advance, Daemon, NOON_MS, settle, stopTime, TODAY } from './limits-harness.ts';
-import { play, steps } from './limits-model.ts';
-import type { LimitsWorld } from './limits-model.ts';
+import { play, steps, type LimitsWorld } from './limits-model.ts';
 
 const SPEED = 10;
 const FAST = { tickMs: 2_000 / SPEED };

@@ -6,8 +6,7 @@ import { afterEach, test } from 'node:test';
 import { closeWorlds, repo, SEARCH_BODY, startWorld } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { NOW_MS } from './licences.ts';
-import { startAccounts } from './world.ts';
-import type { AccountsWorld } from './world.ts';
+import { startAccounts, type AccountsWorld } from './world.ts';
 
 afterEach(closeWorlds);
 

@@ -8,10 +8,7 @@ import { startAccounts } from './world.ts';
 afterEach(closeWorlds);
 
 test('only owners see counts, by key or session', async () => {
-  const world = await startAccounts({
-    repos: [repo(1, 'a')],
-    degraded: ['the store is away'],
-  });
+  const world = await startAccounts({ repos: [repo(1, 'a')], degraded: ['the store is away'] });
   const { send } = world;
   const all = { status: 'ready', shards: 2, repositories: 1, quarantinedShards: 1 };
   const owned = [world.ownerKey, await world.signIn('owner@example.com')];

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { SignInLimiter } from '../../daemon/accounts/sign-in-limiter.ts';
-import type { SignInOutcome } from '../../daemon/accounts/sign-in-limiter.ts';
+import { SignInLimiter, type SignInOutcome } from '../../daemon/accounts/sign-in-limiter.ts';
 
 const MINUTE_MS = 60_000;
 const WINDOW_MS = 15 * MINUTE_MS;

@@ -8,8 +8,7 @@ import { once } from 'node:events';
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { closeWorlds } from '../http/harness.ts';
-import { repo } from '../http/harness.ts';
+import { closeWorlds, repo } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { type AccountsWorld, startAccounts } from './world.ts';
@@ -17,7 +16,6 @@ import { type AccountsWorld, startAccounts } from './world.ts';
 const SOCKET = '.s.PGSQL.5432';
 const skip = POSTGRES_MISSING ?? false;
 
-/** Relays bytes to PostgreSQL. */
 class Relay {
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
@@ -54,12 +52,10 @@ class Relay {
     return { relay, url: url.href };
   }
 
-  /** From now on no byte gets through. */
   freeze(): void {
     this.#isFrozen = true;
   }
 
-  /** Cuts all connections, now and later. */
   cut(): void {
     this.#isGone = true;
     for (const socket of this.#sockets) socket.destroy();
@@ -147,6 +143,7 @@ for (const [how, leave] of [
       const { world, memberCookie } = away;
       leave(away.relay);
       await assertServed(away);
+      assert.equal((await world.send('GET', '/api/health')).status, 200);
       const unknown = `svk_${'0'.repeat(64)}`;
       await assertAway(away, 'GET', '/api/repos', unknown);
       await assertAway(away, 'POST', '/api/user/api_keys', memberCookie, { name: 'new' });

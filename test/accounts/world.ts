@@ -3,11 +3,9 @@
 
 import assert from 'node:assert/strict';
 import type { Person } from '../../daemon/accounts/caller.ts';
-import type { Entitlement } from '../../daemon/accounts/licence.ts';
-import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
+import { ENTITLEMENTS, type Entitlement } from '../../daemon/accounts/licence.ts';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
-import { startWorld } from '../http/harness.ts';
-import type { Reply, World, WorldOptions } from '../http/harness.ts';
+import { startWorld, type Reply, type World, type WorldOptions } from '../http/harness.ts';
 import { CLAIMS, DAY_MS, HEADER, NOW_MS, NOW_SECONDS, PAIR, token } from './licences.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -27,7 +25,6 @@ export interface AccountsWorld extends World {
     body?: unknown,
     headers?: Record<string, string>,
   ) => Promise<Reply & { readonly code: unknown }>;
-  /** Value of a `Cookie` header. */
   readonly signIn: (email: string, password?: string) => Promise<string>;
   readonly origin: () => string;
   /** Ids of the repositories that a caller is listed, in their order. */
@@ -41,12 +38,7 @@ export interface AccountsOptions extends Omit<WorldOptions, 'now'> {
 }
 
 export function licenceKey(entitlements: readonly Entitlement[], seats?: number): string {
-  return token(HEADER, {
-    ...CLAIMS,
-    exp: NOW_SECONDS + (30 * DAY_MS) / 1000,
-    entitlements,
-    seats,
-  });
+  return token(HEADER, { ...CLAIMS, exp: NOW_SECONDS + (30 * DAY_MS) / 1000, entitlements, seats });
 }
 
 /** The headers that present a credential. */

@@ -44,9 +44,7 @@ export interface App {
   readonly url: string;
   /** As `fetch`, below the base URL; the answer must be one that the API description allows. */
   call(path: string, init?: RequestInit): Promise<Response>;
-  /** GET, parsed as JSON. */
   get<Body>(path: string, headers?: Headers): Promise<Answer<Body>>;
-  /** POST of JSON, parsed as JSON. */
   post<Body>(path: string, body: unknown, headers?: Headers): Promise<Answer<Body>>;
   /** The answer to a query that must succeed; its numbers are checked. */
   search(query: string, more?: object): Promise<SearchResponse>;
@@ -99,7 +97,6 @@ export async function startApp(sources: readonly string[], options: AppOptions =
 
 async function parsed<Body>(answer: Response): Promise<Answer<Body>> {
   const text = await answer.text();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   const body = (text === '' ? undefined : JSON.parse(text)) as Body;
   return { status: answer.status, headers: answer.headers, body };
 }

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pack } from 'msgpackr';
 import { answerOf, chunkEvent, FINAL_EVENT, resultOf } from '../http/answers.ts';
-import { checkReply } from './checker.ts';
-import type { ReceivedReply } from './checker.ts';
+import { checkReply, type ReceivedReply } from './checker.ts';
 
 const COMMON = {
   'x-request-id': 'id',

@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Unpackr } from 'msgpackr';
 import { prefersMessagePack } from '../../daemon/http/negotiation.ts';
 import { headerOf, operationsOf, wholeDocument } from './document.ts';

@@ -47,12 +47,10 @@ function rowsOf(number: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim().replaceAll('\\|', '|')));
 }
 
-/** Texts in code font. */
 function codesIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
 
-/** The same values, in any order. */
 function assertSame(
   said: readonly unknown[],
   expected: readonly unknown[],

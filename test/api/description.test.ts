@@ -8,8 +8,7 @@ import { afterEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
-import { closeWorlds, startWorld } from '../http/harness.ts';
-import type { World } from '../http/harness.ts';
+import { closeWorlds, startWorld, type World } from '../http/harness.ts';
 
 afterEach(closeWorlds);
 
@@ -36,10 +35,7 @@ test('the document describes all endpoints, with this address and version', asyn
 
 test('it is never MessagePack, and is compressed like other bodies', async () => {
   const world = await startWorld({});
-  const plain = await world.call({
-    path: DOCUMENT,
-    headers: { Accept: 'application/x-msgpack' },
-  });
+  const plain = await world.call({ path: DOCUMENT, headers: { Accept: 'application/x-msgpack' } });
   assert.match(String(plain.headers['content-type']), /openapi\+json/);
   assert.equal(plain.headers['vary'], 'Accept-Encoding');
   const decoders = { br: brotliDecompressSync, gzip: gunzipSync };

@@ -48,13 +48,7 @@ const AGREED_IDS = [
 ].flat();
 
 /** Endpoints of the contract that it names no id for. */
-const OWN_IDS = [
-  'getApiDescription',
-  'getRawFile',
-  'listJobs',
-  'listSkippedFiles',
-  'listSuggestions',
-];
+const OWN_IDS = 'getApiDescription getRawFile listJobs listSkippedFiles listSuggestions'.split(' ');
 
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 
-/** A JSON schema. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -81,7 +80,6 @@ export function wholeDocument(): Document {
 
 export interface NamedOperation {
   readonly path: string;
-  /** Upper case. */
   readonly method: string;
   readonly operation: Operation;
 }

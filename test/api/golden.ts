@@ -73,7 +73,6 @@ function mark(isRequired: boolean | undefined): string {
   return isRequired === true ? '!' : '';
 }
 
-/** A schema on one line. */
 function typeOf(schema: Schema): string {
   const value = schema.default === undefined ? '' : ` = ${JSON.stringify(schema.default)}`;
   return bareTypeOf(schema) + value;

@@ -426,9 +426,7 @@ test('files on disk have no effect', async () => {
   const blame = await fetchHistory<{ ranges: Body[]; commits: Record<string, Body> }>(
     'blame',
     'tree',
-    {
-      path: 'a.txt',
-    },
+    { path: 'a.txt' },
   );
   assert.equal(blame.body.ranges.length, 1);
   assert.equal(Object.values(blame.body.commits)[0]?.['authorName'], 'A');

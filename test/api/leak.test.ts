@@ -16,7 +16,6 @@ import { type App, startApp } from './app.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
-const TIMEOUT = { timeout: 300_000 };
 
 function repoNamed(name: string, files: Record<string, string>): string {
   const repo = makeRepo(files);
@@ -46,7 +45,6 @@ type Values = Record<string, unknown>;
 interface TestRequest {
   readonly query?: Record<string, string>;
   readonly body?: unknown;
-  /** Of parameters in the path. */
   readonly values?: Record<string, string>;
 }
 
@@ -102,7 +100,6 @@ function ofRepos(make: (repo: string, head: string) => Values): Values[] {
 }
 
 function queries(all: readonly Values[]): TestRequest[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts
   return all.map((query) => ({ query: query as Record<string, string> }));
 }
 
@@ -125,7 +122,6 @@ const NAVIGATION: readonly TestRequest[] = bodies([
 const NOTHING: readonly TestRequest[] = [{}];
 const USER = { userId: '00000000-0000-4000-8000-000000000000' };
 
-/** Requests of each endpoint. */
 const REQUESTS: Readonly<Record<string, readonly TestRequest[]>> = {
   'POST /api/search': SEARCHES_AT_ONCE,
   'POST /api/stream_search': SEARCHES,
@@ -287,11 +283,9 @@ async function normalised(answer: Response): Promise<unknown> {
 function joined(body: string): string[] {
   const parts = body.split('\n').flatMap((line) => {
     if (!line.startsWith('data: {')) return line === '' ? [] : [line];
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event
     const event = JSON.parse(line.slice('data: '.length)) as Values;
     if (event['type'] !== 'chunk') return [JSON.stringify(event).replace(FLUSH_REASON, '')];
     const { files = [], repositoryInfo = [] } = event;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- lists
     return ([files, repositoryInfo] as unknown[][]).flat().map((one) => JSON.stringify(one));
   });
   return [...new Set(parts.map(plain))].sort();
@@ -417,34 +411,30 @@ test('every endpoint has a request', () => {
   assert.deepEqual(Object.keys(REQUESTS).sort(), endpoints.sort());
 });
 
-test(
-  'guests, members and scoped tokens: the same answers with and without a hidden repository',
-  TIMEOUT,
-  async () => {
-    const owner = bearer(OWNER_KEY);
-    const env = {
-      TRAWL_OWNER_EMAIL: 'owner@example.com',
-      TRAWL_OWNER_PASSWORD: PASSWORD,
-      TRAWL_OWNER_API_KEY: OWNER_KEY,
-      TRAWL_ANONYMOUS_ACCESS: 'true',
-    };
-    const pair = await startPair(env, owner);
-    const [one, other] = [await credentialsOf(pair[0]), await credentialsOf(pair[1])];
-    assert.deepEqual(await differences(pair, [{}, {}]), []);
-    assert.deepEqual(await differences(pair, [one.member, other.member]), []);
-    assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
-    // The comparison detects real differences.
-    for (const endpoint of [
-      'POST /api/search',
-      'POST /api/explain',
-      'GET /api/repos',
-      'GET /api/source',
-    ])
-      assert.ok(await isDifferent(pair, owner, endpoint), endpoint);
-  },
-);
+test('guests, members and scoped tokens: the same answers with and without a hidden repository', async () => {
+  const owner = bearer(OWNER_KEY);
+  const env = {
+    TRAWL_OWNER_EMAIL: 'owner@example.com',
+    TRAWL_OWNER_PASSWORD: PASSWORD,
+    TRAWL_OWNER_API_KEY: OWNER_KEY,
+    TRAWL_ANONYMOUS_ACCESS: 'true',
+  };
+  const pair = await startPair(env, owner);
+  const [one, other] = [await credentialsOf(pair[0]), await credentialsOf(pair[1])];
+  assert.deepEqual(await differences(pair, [{}, {}]), []);
+  assert.deepEqual(await differences(pair, [one.member, other.member]), []);
+  assert.deepEqual(await differences(pair, [one.scoped, other.scoped]), []);
+  // The comparison detects real differences.
+  for (const endpoint of [
+    'POST /api/search',
+    'POST /api/explain',
+    'GET /api/repos',
+    'GET /api/source',
+  ])
+    assert.ok(await isDifferent(pair, owner, endpoint), endpoint);
+});
 
-test('local callers: the same answers with and without a hidden repository', TIMEOUT, async () => {
+test('local callers: the same answers with and without a hidden repository', async () => {
   const pair = await startPair({}, {});
   assert.deepEqual(await differences(pair, [{}, {}]), []);
 });

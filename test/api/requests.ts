@@ -7,7 +7,6 @@ import type { Document, NamedOperation, Parameter, Schema } from './document.ts'
 
 export interface MadeRequest {
   readonly method: string;
-  /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -16,7 +15,6 @@ export interface MadeRequest {
 export interface Vocabulary {
   /** Values that mean something to this daemon, by the name of a parameter or member. */
   readonly words: Readonly<Record<string, readonly unknown[]>>;
-  /** Headers of callers who may do something. */
   readonly credentials: readonly Readonly<Record<string, string>>[];
 }
 

@@ -272,31 +272,6 @@ function gitProcesses(): number[] {
 
 const hasProc = process.platform === 'linux';
 
-void test('a killed git is replaced', { skip: !hasProc }, async () => {
-  await filesOf('bare.git', 'v1');
-  const running = gitProcesses();
-  assert.ok(running.length > 0);
-  for (const id of running) process.kill(id, 'SIGKILL');
-  const requested = Array.from({ length: 20 }, () => folderOf('bare.git', 'src', 'main'));
-  for (const { status } of await Promise.all(requested)) assert.equal(status, 200);
-});
-
-void test('many requests at once need few processes', { skip: !hasProc }, async () => {
-  const requested = Array.from({ length: 100 }, (_, i) =>
-    folderOf('bare.git', 'src', `main~${i % 2}`),
-  );
-  let most = 0;
-  const done = Promise.all(requested);
-  const state = { isDone: false };
-  void done.finally(() => (state.isDone = true));
-  while (!state.isDone) {
-    most = Math.max(most, gitProcesses().length);
-    await delay(5);
-  }
-  for (const { status } of await done) assert.equal(status, 200);
-  assert.ok(most <= 40, `${most} processes`);
-});
-
 void test('too many requests at once are told to retry', { skip: !hasProc }, async () => {
   // git waits for input, so that no request ends.
   const pipe = path.join(goingRepo, '.git/refs/heads/stuck');

@@ -6,8 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createLog } from '../../daemon/base/log.ts';
-import type { LogOptions } from '../../daemon/base/log.ts';
+import { createLog, type LogOptions } from '../../daemon/base/log.ts';
 
 function capture(options: Pick<LogOptions, 'format' | 'level'>) {
   const lines: string[] = [];

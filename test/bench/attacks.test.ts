@@ -7,8 +7,7 @@ import test from 'node:test';
 import { ATTACKS } from '../../bench/attacks/attacks.ts';
 import { worstExpressions } from '../../bench/attacks/calls.ts';
 import { formatAttacks } from '../../bench/attacks/report.ts';
-import { runAttacks } from '../../bench/attacks/run.ts';
-import type { AttackResult } from '../../bench/attacks/run.ts';
+import { runAttacks, type AttackResult } from '../../bench/attacks/run.ts';
 import { TINY_SCALE } from '../../bench/attacks/world.ts';
 
 /** Outcomes that are no answers: the attack was over, or the request never complete. */

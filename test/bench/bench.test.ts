@@ -238,7 +238,6 @@ void test(
         method: 'POST',
         body: JSON.stringify({ query: '"alpha"', matches: 2 }),
       });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fake's own answer
       const response = (await answer.json()) as Parameters<typeof findProblem>[0];
       assert.equal(findProblem(response, expected, 2), undefined);
       assert.match(findProblem(response, expected, 3) ?? '', /2 of 4 ranges for a limit of 3/);

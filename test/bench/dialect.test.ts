@@ -11,8 +11,7 @@ import test from 'node:test';
 import { canSpanLines, escapeLiteral, toJavaScript, toRipgrep } from '../../bench/dialect.ts';
 import { findInLinks } from '../../bench/links.ts';
 import { drawPatterns } from '../../bench/patterns.ts';
-import { ripgrepAll } from '../../bench/ripgrep.ts';
-import type { ByteRange } from '../../bench/ripgrep.ts';
+import { ripgrepAll, type ByteRange } from '../../bench/ripgrep.ts';
 import { seededRandom } from '../../bench/samples.ts';
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;

@@ -62,7 +62,6 @@ export async function startFakeDaemon(
     names.map((name) => [name, readFileSync(path.join(root, name), 'latin1')]),
   );
   return startPlainServer((_, body, reply) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests' own requests
     const answer = spoil(search(contents, JSON.parse(body) as Call));
     reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });

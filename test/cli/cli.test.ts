@@ -3,8 +3,7 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import type { StdioOptions } from 'node:child_process';
+import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import {
   closeSync,
   cpSync,
@@ -20,8 +19,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startPlainServer } from '../http/plain-server.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { refuses, run } from './fake-services.ts';
-import type { Outcome } from './fake-services.ts';
+import { refuses, run, type Outcome } from './fake-services.ts';
 import { chunk, explanation, file, response } from './responses.ts';
 
 const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
@@ -128,6 +126,11 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['search', '--json', '--sort', 'path', 'x'], /cannot be used with/],
   [['search', '-c', '-l', 'x'], /cannot be used with/],
   [['index', '--mode', 'fast'], /commits, worktree/],
+  [['index', '--tags', 'release/{1,2', 'a'], /A } is missing/],
+  [['index', '--tags', 'v[0-9', 'a'], /A \] is missing/],
+  [['index', '--tags', 'a,,b', 'a'], /empty glob/],
+  [['index', '--tags', 'a b', 'a'], /no blanks/],
+  [['index', '--tags', 'refs/heads/main', 'a'], /short names/],
   [['serve', '--port', '65536'], /0 to 65535/],
   [['search', '--url'], /argument missing/],
   [
@@ -287,7 +290,10 @@ test('variables: the flag has precedence, an empty variable counts as unset', as
 });
 
 test('index: results, progress and options', async () => {
-  const { code, stdout, stderr } = await run(['index', 'a', '--mode', 'commits', '--force']);
+  const { code, stdout, stderr } = await run([
+    ...['index', 'a', '--mode', 'commits', '--force', '--branches', 'x,release/*'],
+    '--tags=v{1,2}',
+  ]);
   assert.equal(code, 0);
   assert.equal(
     stdout,
@@ -297,7 +303,7 @@ test('index: results, progress and options', async () => {
   assert.deepEqual(echoed(stderr, 'index'), {
     dataDir: '.trawl',
     mode: 'commits',
-    change: {},
+    change: { branches: ['x', 'release/*'], tags: ['v{1,2}'] },
     sources: ['a'],
     isForced: true,
     findsSymbols: true,
@@ -310,7 +316,6 @@ test('index: a failed source is exit 2; --json is one object a line', async () =
   const states = stdout
     .trimEnd()
     .split('\n')
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
     .map((line) => JSON.parse(line) as { state: string; error?: string });
   assert.deepEqual(
     states.map(({ state, error }) => [state, error]),

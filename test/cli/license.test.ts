@@ -8,8 +8,7 @@ import { before, test } from 'node:test';
 import { parseExpiry } from '../../daemon/cli/commands/license.ts';
 import { parsePublicKey } from '../../daemon/accounts/licence-key.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { refuses, run } from './fake-services.ts';
-import type { Outcome } from './fake-services.ts';
+import { refuses, run, type Outcome } from './fake-services.ts';
 
 const folder = temporaryFolder();
 const keyFile = path.join(folder, 'key.pem');

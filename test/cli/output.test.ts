@@ -9,8 +9,8 @@ import {
   formatIncomplete,
   formatResponse,
   formatStats,
+  type OutputOptions,
 } from '../../daemon/cli/search-output.ts';
-import type { OutputOptions } from '../../daemon/cli/search-output.ts';
 import { formatSummary, shardFields } from '../../daemon/cli/summary-output.ts';
 import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 import { chunk, explanation, file, response, surveyed } from './responses.ts';

@@ -8,8 +8,8 @@ import type {
   FileResult,
   Location,
   MatchRange,
+  SearchResponse,
 } from '../../daemon/api/search/search-schemas.ts';
-import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import type { Explanation } from '../../daemon/api/search/explain-schemas.ts';
 
 function advance({ byteOffset, lineNumber, column }: Location, character: string): Location {

@@ -49,7 +49,6 @@ async function grep(calls: ToolCalls, onMessage?: (message: unknown) => void): P
     sendNotification: async ({ params }: { params: { message?: unknown } }) =>
       onMessage?.(params.message),
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest is not read
   const call = extra as unknown as CallExtra;
   const { content } = await calls.run(tool!, { pattern: 'plum' }, call);
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');

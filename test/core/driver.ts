@@ -26,7 +26,6 @@ export type Build = (typeof BUILDS)[number];
 /** An instance of a test entry file. In its exports u64 is bigint; u32 may come back negative. */
 export interface CoreInstance<Exports> {
   exports: Exports;
-  /** All of linear memory. */
   bytes: Uint8Array;
   /** First address that static data does not use, rounded up to 64. */
   base: number;
@@ -50,7 +49,6 @@ function findRoot(folder: string): string {
 
 /** The options of asconfig.json for `build` as arguments of asc, without those that name files. */
 function compilerArguments(build: Build): string[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
   const config = JSON.parse(readFileSync(path.join(root, 'asconfig.json'), 'utf8')) as {
     options: Record<string, OptionValue>;
     targets: Record<Build, Record<string, OptionValue>>;
@@ -177,11 +175,9 @@ export async function instantiateCore<Exports>(
     },
   };
   const { exports } = await WebAssembly.instantiate(await compiled, { env });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry file exports it
   const heapBase = exports['heapBase'] as () => number;
   const base = Math.ceil(heapBase() / 64) * 64;
   if (base > pages * PAGE_SIZE) throw new Error(`${entry}: static data does not fit in memory`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the entry's exports
   const typed = exports as unknown as Exports;
   const bytes = new Uint8Array(memory.buffer);
   const instance: CoreInstance<Exports> = {

@@ -203,10 +203,7 @@ for (const build of BUILDS) {
       const input = fc.record({
         text: fc.array(
           fc.constantFrom('if', 'K', 's', ' ', 'Σ', 'return', '\u212a', 'x1', 'é', '\n'),
-          {
-            minLength: 1,
-            maxLength: 80,
-          },
+          { minLength: 1, maxLength: 80 },
         ),
         from: fc.nat(79),
         count: fc.integer({ min: 1, max: 20 }),

@@ -16,19 +16,7 @@ import { seededRandom } from '../../bench/samples.ts';
 import { buildShard, temporaryFolder } from '../engine/host/harness.ts';
 import { sealShard } from '../engine/host/seal.ts';
 
-const PARTS = [
-  'src',
-  'Kernel',
-  'mm',
-  'slab',
-  'a',
-  'page_alloc',
-  'über',
-  'Жук',
-  'x.y',
-  'README',
-  'q',
-];
+const PARTS = 'src Kernel mm slab a page_alloc über Жук x.y README q'.split(' ');
 const WORDS_OF_A_SHARD = 120;
 /** Docs and the bytes of a row that they take. */
 const SHARDS = [

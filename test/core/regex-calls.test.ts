@@ -86,7 +86,6 @@ function callingProgram(tree: SimpleTree): Uint8Array {
   });
 }
 
-/** Where in the program the calls lie. */
 function callsOf(program: Uint8Array): number[] {
   const view = new DataView(program.buffer, program.byteOffset);
   const count =
@@ -120,7 +119,6 @@ function targetsOf(program: Uint8Array): number[] {
   ];
 }
 
-/** A program with one number changed. */
 function changed(program: Uint8Array, offset: number, value: number): Uint8Array {
   const bytes = Uint8Array.from(program);
   new DataView(bytes.buffer).setUint32(offset, value, true);

@@ -31,14 +31,12 @@ const NEEDLES = { kind: format.NEEDLES_PREFIX, literals: ['ab', 'abc'] };
 const VALID = programOf(TREE, NEEDLES);
 const TEXT = new TextEncoder().encode('ab abc\nxab ab\n\u00e9abz');
 
-/** A valid program with one number changed. */
 function changed(offset: number, value: number, program = VALID): Uint8Array {
   const bytes = program.slice();
   new DataView(bytes.buffer).setUint32(offset, value, true);
   return bytes;
 }
 
-/** The automaton with one state replaced. */
 function withState(automaton: Automaton, index: number, change: object): Automaton {
   return {
     ...automaton,

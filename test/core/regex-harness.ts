@@ -23,7 +23,6 @@ export interface RegexExports {
   regexSimulationCount(regex: number): number;
 }
 
-/** Where a text lies, and its flags. */
 export interface TextLocation {
   readonly start: number;
   readonly size: number;
@@ -99,7 +98,6 @@ export class Engine {
     return { start, size: text.length, flags };
   }
 
-  /** Makes a text the current one. */
   useText({ start, size, flags }: TextLocation): void {
     const { exports } = this.core;
     exports.forgetRegexTexts();

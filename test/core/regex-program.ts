@@ -71,7 +71,6 @@ export function makeAutomaton(tree: Tree, isReverse: boolean): Automaton {
 
 const encoder = new TextEncoder();
 
-/** The bytes of a program. */
 export function encodeProgram(
   forward: Automaton,
   reverse: Automaton,
@@ -202,7 +201,6 @@ export function matchesAnywhere(automaton: Automaton, text: Uint8Array): boolean
   return false;
 }
 
-/** Whether a tree reads newlines. */
 export function readsNewlines(tree: Tree): boolean {
   if (tree.kind === 'bytes') return tree.ranges.some(([low, high]) => low <= 10 && high >= 10);
   if (tree.kind === 'repeat') return readsNewlines(tree.child);
@@ -244,7 +242,6 @@ export function toJavaScript(tree: Tree): string {
   }
 }
 
-/** Shorthands. */
 export function literal(text: string): Tree {
   const children = [...encoder.encode(text)].map((byte) => range(byte, byte));
   return { kind: 'concat', children };

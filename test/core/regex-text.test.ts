@@ -328,10 +328,7 @@ for (const build of BUILDS) {
       // expression that spans lines, and the definition may read on from each byte to the end, in minutes.
       const lines = fc.array(
         fc.constantFrom('...', '. . .', '_', 'ab', '..c', '', '.'.repeat(90)),
-        {
-          minLength: 200,
-          maxLength: 700,
-        },
+        { minLength: 200, maxLength: 700 },
       );
       const caches = fc.constantFrom([1 << 14, 1 << 14], [700, 500]);
       const border = fc.nat(3000);

@@ -19,7 +19,6 @@ export const LEAVES: readonly Tree[] = [
   ...[1, 2, 3, 4, 5, 6].map((assertion): Tree => ({ kind: 'assert', assert: assertion })),
 ];
 
-/** Whether the tree can match the empty text. */
 function isNullable(tree: Tree): boolean {
   if (tree.kind === 'bytes') return false;
   if (tree.kind === 'assert') return true;

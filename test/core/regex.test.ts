@@ -20,7 +20,6 @@ import {
 } from './regex-program.ts';
 import { LEAVES, treeArbitrary } from './regex-trees.ts';
 
-/** All trees of `size` nodes. */
 function treesOf(size: number): readonly Tree[] {
   if (size === 1) return LEAVES;
   const trees: Tree[] = [];
@@ -84,7 +83,6 @@ const textArbitrary = fc
   .array(fc.constantFrom(...Buffer.from('aaabbc_ .\n')), { maxLength: 60 })
   .map((bytes) => Uint8Array.from(bytes));
 
-/** The non-empty matches that JavaScript finds. */
 function matchesInJavaScript(tree: Tree, text: Uint8Array): [number, number][] {
   const all = Buffer.from(text)
     .toString('latin1')

@@ -28,7 +28,6 @@ const EDGE_BYTES = [
   0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
 ];
 
-/** Every string of `size` edge bytes. */
 function* edgeStrings(size: number): Generator<number[]> {
   if (size === 0) yield [];
   else
@@ -51,7 +50,6 @@ for (const build of BUILDS) {
       return start;
     }
 
-    /** The code points of `text`, decoded forward by the core. */
     function forward(text: Uint8Array, around = 0x80): { point: number; size: number }[] {
       const start = put(text, 0, around);
       const points = [];

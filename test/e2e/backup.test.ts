@@ -90,7 +90,6 @@ async function makeInstance(): Promise<InstanceMade> {
 
 let made: Promise<InstanceMade> | undefined;
 
-/** A copy of the instance, for one test. */
 async function copyInstance() {
   const { dataDir: source, repo, key } = await (made ??= makeInstance());
   const dataDir = path.join(temporaryFolder(), 'data');
@@ -98,7 +97,6 @@ async function copyInstance() {
   return { dataDir, repo, key, options: { env: { TRAWL_DATA_DIR: dataDir } } };
 }
 
-/** As `copyInstance`, and a daemon that serves it. */
 async function serveInstance() {
   const instance = await copyInstance();
   return { ...instance, served: await serve(instance.dataDir, [instance.repo]) };

@@ -13,9 +13,7 @@ import type { IndexReport } from '../../daemon/cli/index-files.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { freePort } from '../hosts/mirrors/git-server.ts';
-import { Running, serveIndexed, shardNames, trawl } from './daemon.ts';
-import type { Outcome, Served } from './daemon.ts';
+import { Running, serveIndexed, shardNames, trawl, type Outcome, type Served } from './daemon.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 const repo = makeRepo({
@@ -126,7 +124,6 @@ void test('the daemon and the local index stream the same results, in any chunks
   );
   const [remote, local] = outcomes.map((outcome) => {
     const { code, stderr, stdout } = comparable(outcome);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
     const events = stdout
       .trim()
       .split('\n')
@@ -172,54 +169,11 @@ void test('the daemon and the local index give the same explanation', async () =
   }
 });
 
-void test('exit codes: 0 found, 1 not found, 2 refused', async () => {
-  const code = async (...args: string[]): Promise<number | undefined> =>
-    (await trawl(['search', '--url', served.url, ...args])).code;
-  assert.equal(await code('plum'), 0);
-  assert.equal(await code('nothinghere'), 1);
-  assert.equal(await code('file:'), 2);
-  const unreachable = await trawl([
-    'search',
-    'plum',
-    '--url',
-    `http://127.0.0.1:${String(await freePort())}`,
-  ]);
-  assert.equal(unreachable.code, 2);
-  assert.match(unreachable.stderr, /cannot reach http:.*"trawl serve" starts a daemon/);
-  const noIndex = await trawl([
-    'search',
-    'plum',
-    '--data-dir',
-    path.join(temporaryFolder(), 'none'),
-  ]);
-  assert.equal(noIndex.code, 2);
-  assert.match(noIndex.stderr, /no index in .*trawl index/);
-});
-
-void test('json lines parse; stats and errors are on standard error; control characters are escaped', async () => {
-  const json = await trawl(['search', '--json', '--url', served.url, 'plum']);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
-  const events = json.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { type: string });
-  const types = events.map(({ type }) => type);
-  assert.equal(types.pop(), 'final');
-  assert.ok(types.length > 0 && types.every((type) => type === 'chunk'));
-  assert.equal(json.stderr, '');
-  const stats = await trawl(['search', '--stats', '--url', served.url, 'plum']);
-  assert.match(stats.stderr, /^totalMatchCount\s+6$/m);
-  assert.doesNotMatch(stats.stdout, /totalMatchCount/);
-  const bad = await trawl(['search', '--url', served.url, 'plum file:']);
-  assert.match(bad.stderr, /at position \d+\n {2}plum file:\n +\^/);
-});
-
 void test('inspect and verify on the files of a running daemon', async () => {
   const [name = ''] = shardNames(dataDir);
   const shard = path.join(dataDir, 'shards', name);
   const inspected = await trawl(['inspect', '--json', '--docs', '--trigram', 'plu', shard]);
   assert.equal(inspected.code, 0, inspected.stderr);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
   const report = JSON.parse(inspected.stdout) as { docCount: number; docs: { path: string }[] };
   assert.equal(report.docCount, 3);
   assert.deepEqual(report.docs.map((doc) => doc.path).sort(), ['a.ts', 'bad.txt', 'dir/b.txt']);
@@ -249,7 +203,6 @@ void test('an index of shared shards and docs without a revision: output of the 
     trawl(['index', '--mode', 'commits', '--data-dir', dir, ...args]);
   const summary = async (dataDirectory: string): Promise<IndexReport> => {
     const { stdout } = await trawl(['inspect', '--json', '--data-dir', dataDirectory]);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
     return JSON.parse(stdout) as IndexReport;
   };
   assert.equal((await index(...repos)).code, 0);
@@ -317,7 +270,6 @@ async function nameAsBefore(dir: string): Promise<void> {
   const text = JSON.stringify(catalog.repos);
   const long = /"(shardId|symbolsId|revisionFile)":"([0-9a-f]{16})[0-9a-f]{48}"/g;
   assert.match(text, long);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only names differ
   const repos = JSON.parse(text.replaceAll(long, '"$1":"$2"')) as CatalogRepo[];
   await catalog.commit(() => ({ put: repos }));
   await catalog.close();

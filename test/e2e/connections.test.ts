@@ -69,7 +69,6 @@ async function send<Body>(method: string, path: string, body?: object): Promise<
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   assert.ok(reply.status < 300, `${path}: ${reply.status}`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return (await reply.json()) as Body;
 }
 
@@ -156,7 +155,6 @@ void test('the status has the repositories, the state of each connection, and th
   );
   await push('one', SECRET, 'ping');
   assert.equal((await run()).code, 0, 'one was taken since');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
   const report = JSON.parse(stdout) as StatusReport;
   assert.deepEqual(report.repos, { served: 2, indexed: 2, failed: 0 });
   const warnings = ['one', 'three'].map((name) => `${nameOf(name)}: no tag matches: none*`);
@@ -249,7 +247,6 @@ void test('an unresponsive host is visible in status, API and log: cause, since 
   const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
   let connectionsNow: StatusReport['connections'] = [];
   await eventually(async () => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
     const report = JSON.parse((await status('--json')).stdout) as StatusReport;
     connectionsNow = report.connections;
     return connectionsNow.every(({ failure }) => failure !== null);
@@ -290,7 +287,6 @@ void test('an unresponsive host is visible in status, API and log: cause, since 
 
 void test('a listing with skipped repositories is not reported as complete', async () => {
   const status = async (...flags: string[]) => trawl(['status', '--data-dir', dataDir, ...flags]);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written above
   const content = JSON.parse(readFileSync(file, 'utf8')) as { connections: { acme: object } };
   const acme = { ...content.connections.acme, repos: ['acme/none'] };
   writeFileSync(file, JSON.stringify({ ...content, connections: { acme } }));

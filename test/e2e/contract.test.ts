@@ -5,16 +5,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { after, before } from 'node:test';
-import { unpack } from 'msgpackr';
-import type {
-  FileResult,
-  MatchRange,
-  SearchResponse,
-} from '../../daemon/api/search/search-schemas.ts';
+import type { FileResult, MatchRange } from '../../daemon/api/search/search-schemas.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { checkInvariants } from '../engine/host/invariants.ts';
-import { call, post, search, serveIndexed } from './daemon.ts';
-import type { Served } from './daemon.ts';
+import { post, search, serveIndexed, type Served } from './daemon.ts';
 
 /** What is there in answers of this kind. */
 type FullFile = FileResult & Required<Pick<FileResult, 'branches'>>;
@@ -54,7 +47,6 @@ async function only(
 ): Promise<FullFile> {
   const { files } = await search(served.url, query, more);
   assert.equal(files.length, 1, query);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked field by field below
   return files[0] as FullFile;
 }
 
@@ -161,48 +153,6 @@ void test('whole gives the text unchanged, otherwise there is no content', async
   assert.equal('content' in (await only('lime')), false);
 });
 
-void test('letter case, overlaps, names', async () => {
-  const count = async (
-    query: string,
-    more: Readonly<Record<string, unknown>> = {},
-  ): Promise<unknown> => (await search(served.url, query, more)).stats['totalMatchCount'];
-  assert.equal(await count('kiwi'), 3);
-  assert.equal(await count('KIWI', { isCaseSensitivityEnabled: true }), 1);
-  assert.equal(await count('aa file:overlap'), 4);
-  assert.equal(await count('plum or pear'), 8);
-  assert.equal(await count('lime pear'), 0);
-  const doc = await only('file:overlap');
-  assert.deepEqual(doc.chunks, []);
-  assert.deepEqual(doc.fileName.matchRanges.map(flat), [[0, 1, 1, 7, 1, 8]]);
-});
-
-void test('stats agree with the answer, for many queries and limits', async () => {
-  const queries = [
-    'plum',
-    'fig',
-    'zzzzz',
-    'plum or fig',
-    'fig -file:many2',
-    'file:txt',
-    '-file:txt',
-    'a',
-    'lime fig',
-    `repo:${repository} fig`,
-  ];
-  for (const query of queries) {
-    let total: unknown;
-    for (const matches of [1000, 1, 7]) {
-      const answer = await search(served.url, query, { matches });
-      checkInvariants(answer, { matches, shardCount: 1 });
-      if (matches === 1000) {
-        assert.equal(answer.isSearchExhaustive, true);
-        total = answer.stats['totalMatchCount'];
-      }
-      assert.equal(answer.stats['actualMatchCount'], Math.min(Number(total), matches), query);
-    }
-  }
-});
-
 void test('the match limit cuts ranges, then lines, and is reported; equal requests get equal answers', async () => {
   const all = await search(served.url, 'fig');
   const total = all.stats.totalMatchCount;
@@ -216,124 +166,6 @@ void test('the match limit cuts ranges, then lines, and is reported; equal reque
     (await search(served.url, 'fig', { matches: 7 })).files,
     (await search(served.url, 'fig', { matches: 7 })).files,
   );
-});
-
-void test('hostile expressions and bytes are refused by both searches, with position and limit', async () => {
-  const alternatives = (count: number): string =>
-    `(${Array.from({ length: count }, (_, i) => `w${String(i)}`).join('|')})`;
-  const patterns: [query: string, message: RegExp][] = [
-    ['((a{1000}){1000})', /nested repeat counts multiply to more than 1000 at position 11$/],
-    ['a{1001}', /repeat count above 1000 at position 2$/],
-    [
-      String.raw`plum ${String.raw`\pL{1000}`.repeat(11)}`,
-      /too large, limit 10000 states at position 5$/,
-    ],
-    [alternatives(5000), /28891 bytes, limit 4096 at position 0$/],
-    ['(plum', /group without \) at position 0$/],
-    ['plum (a(b)', /group without \) at position 5$/],
-    ['plum [a', /class without ] at position 5$/],
-    ['plum\\', /lone backslash at the end at position 4$/],
-    ['plum (?=a)', /at position 7$/],
-    ['   ', /./],
-    [String.raw`(a)\1`, /back-references are not supported at position 4$/],
-  ];
-  const bodies: [body: string | Uint8Array, code: string, message: RegExp][] = [
-    ...patterns.map(([query, message]): [string, string, RegExp] => [
-      JSON.stringify({ query, matches: 10, isRegexEnabled: true }),
-      'FAILED_TO_PARSE_QUERY',
-      message,
-    ]),
-    [
-      JSON.stringify({ query: alternatives(100_000), matches: 10, isRegexEnabled: true }),
-      'INVALID_REQUEST_BODY',
-      /query: longer than 65536 bytes/,
-    ],
-    ...['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8'].map((bytes): [Uint8Array, string, RegExp] => [
-      Buffer.from(`{"query":"a${bytes}","matches":10}`, 'latin1'),
-      'INVALID_REQUEST_BODY',
-      /UTF-8/,
-    ]),
-  ];
-  for (const path of ['search', 'stream_search']) {
-    for (const [body, errorCode, message] of bodies) {
-      const answer = await call(`${served.url}/api/${path}`, { method: 'POST', body });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked here
-      const error = (await answer.json()) as Record<string, unknown>;
-      const displayed = `${path} ${Buffer.from(body).toString().slice(0, 60)} ${JSON.stringify(error)}`;
-      assert.equal(answer.status, 400, displayed);
-      assert.deepEqual(Object.keys(error), ['statusCode', 'errorCode', 'message'], displayed);
-      assert.deepEqual([error['statusCode'], error['errorCode']], [400, errorCode], displayed);
-      assert.match(String(error['message']), message, displayed);
-    }
-  }
-});
-
-void test('long and unusual queries are answered or refused, never a failure', async () => {
-  const words = Array.from({ length: 300 }, (_, i) => `word${String(i)}`);
-  const queries = [
-    words.join(' or '),
-    words.join(' '),
-    'x'.repeat(65_000),
-    '日',
-    '😀',
-    '\u0000',
-    'é',
-    '-plum',
-    'plum -plum',
-    '"a b"',
-    "'",
-    '\\',
-    'file:',
-    'lang:Python pear',
-    'nosuch:prefix',
-    '()',
-    'or',
-    '\ud800',
-  ];
-  for (const query of queries) {
-    for (const isRegexEnabled of [false, true]) {
-      const { status, body } = await post<Record<string, unknown>>(served.url, {
-        query,
-        isRegexEnabled,
-      });
-      const displayed = `${query.slice(0, 60)} ${JSON.stringify(body).slice(0, 200)}`;
-      assert.ok(status === 200 || body['errorCode'] === 'FAILED_TO_PARSE_QUERY', displayed);
-    }
-  }
-});
-
-void test('MessagePack holds the same answer as JSON, errors too', async () => {
-  for (const request of [
-    { query: 'plum or fig', contextLines: 1, whole: true },
-    { query: '(', isRegexEnabled: true },
-  ]) {
-    const json = await post(served.url, request);
-    const packed = await call(`${served.url}/api/search`, {
-      method: 'POST',
-      headers: { accept: 'application/x-msgpack' },
-      body: JSON.stringify({ matches: 1000, ...request }),
-    });
-    assert.equal(packed.status, json.status);
-    assert.equal(packed.headers.get('content-type'), 'application/x-msgpack');
-    assert.match(packed.headers.get('vary') ?? '', /accept/i);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- compared as a whole
-    const body = unpack(Buffer.from(await packed.arrayBuffer())) as SearchResponse;
-    assert.deepEqual(withoutTimes(body), withoutTimes(json.body));
-  }
-});
-
-/** An answer without what differs between two equal searches: times, and what a cache spares. */
-function withoutTimes(answer: SearchResponse): object {
-  const times = ['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch'];
-  const stats = Object.entries(answer.stats ?? {}).filter(([name]) => !times.includes(name));
-  return { ...answer, stats: Object.fromEntries(stats) };
-}
-
-void test('a repo filter without a match is an exhaustive answer without files', async () => {
-  const answer = await search(served.url, 'plum repo:elsewhere');
-  assert.deepEqual(answer.files, []);
-  assert.equal(answer.isSearchExhaustive, true);
-  assert.equal(answer.stats['shardsScanned'], 0);
 });
 
 /** The members of a value at any depth, of lists by their first entry. */

@@ -43,7 +43,6 @@ after(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** A running child and what it has written so far. */
 export class Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Outcome>;
@@ -105,14 +104,12 @@ export class Running {
     });
   }
 
-  /** Ends it and waits until it is gone. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.child.kill(signal);
     return this.ended;
   }
 }
 
-/** Starts `trawl` with these arguments. */
 export function startTrawl(args: readonly string[], options: StartOptions = {}): Running {
   return new Running(process.execPath, [options.main ?? MAIN, ...args], options);
 }
@@ -167,7 +164,6 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
   return { code, stdout: written.stdout, stderr: written.stderr + log };
 }
 
-/** Runs `trawl index`, which must succeed. */
 export async function index(
   dataDir: string,
   sources: readonly string[],
@@ -178,7 +174,6 @@ export async function index(
   return outcome;
 }
 
-/** A daemon that listens. */
 export interface Served {
   readonly url: string;
   readonly process: Running;
@@ -227,7 +222,6 @@ export async function call(url: string, init: RequestInit = {}): Promise<Respons
   return new Response(body.length > 0 ? body : null, answer);
 }
 
-/** An answer as it came, whatever it is. */
 export function send(
   url: string,
   { body, ...options }: RequestOptions & Pick<RawCall, 'body'>,
@@ -241,13 +235,11 @@ export interface Answer<Body> {
   readonly body: Body;
 }
 
-/** GET, parsed as JSON. */
 export async function get<Body>(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer<Body>> {
   const answer = await call(url, { headers });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
 }
 
@@ -264,7 +256,6 @@ export async function post<Body = SearchResponse>(
     body: JSON.stringify({ matches: 1000, ...request }),
     ...(signal === undefined ? {} : { signal }),
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
 }
 
@@ -281,7 +272,6 @@ export async function search(
   return body;
 }
 
-/** Paths of the files of an answer, sorted. */
 export function pathsOf(answer: SearchResponse): string[] {
   return answer.files.map(({ fileName }) => fileName.text).sort();
 }

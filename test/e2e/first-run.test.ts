@@ -14,8 +14,7 @@ import {
 import path from 'node:path';
 import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
   index,
@@ -27,8 +26,8 @@ import {
   serve,
   serveIndexed,
   trawl,
+  type Outcome,
 } from './daemon.ts';
-import type { Outcome } from './daemon.ts';
 
 /** A work tree with every kind of file, partly committed. */
 function oddWorktree(): string {
@@ -311,15 +310,6 @@ void test('sources that cannot be indexed: exit 2 and a message that names them'
   assert.match(commits.stderr, /not a git repository, so it has no commits/);
 });
 
-void test('--mode commits indexes the commit of HEAD, not the disk', async () => {
-  const repo = makeRepo({ 'a.txt': 'old plum\n' });
-  writeFiles(repo, { 'a.txt': 'new plum\n', 'b.txt': 'plum\n' });
-  const dataDir = temporaryFolder();
-  await index(dataDir, [repo], ['--mode', 'commits']);
-  const { stdout } = await trawl(['search', '--data-dir', dataDir, 'plum']);
-  assert.match(stdout, /^\S+:a\.txt:1:old plum\n$/);
-});
-
 void test('an unreadable file is excluded and named in the log; the rest is indexed', async (t) => {
   if (process.getuid?.() === 0) {
     t.skip('root reads everything');
@@ -332,28 +322,6 @@ void test('an unreadable file is excluded and named in the log; the rest is inde
   assert.match(served.process.stderr, /file left out.*b\.txt/);
   assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
   await served.process.stop();
-});
-
-void test('a failing source does not prevent the others from being indexed', async () => {
-  const [good, bad] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
-  const dataDir = temporaryFolder();
-  const flags = ['--data-dir', dataDir, '--json', '--mode', 'commits'];
-  assert.equal((await trawl(['index', ...flags, good, bad])).code, 0);
-  commitAll(bad, 'second');
-  rmSync(path.join(bad, '.git', 'objects'), { recursive: true });
-  mkdirSync(path.join(bad, '.git', 'objects'));
-  const { code, stdout } = await trawl(['index', ...flags]);
-  assert.equal(code, 2);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
-  const results = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as JobResult);
-  assert.deepEqual(
-    results.map(({ state }) => state),
-    ['COMPLETED', 'FAILED'],
-  );
-  assert.ok(results[1]?.error);
 });
 
 /** Ends what is drawn in place: progress. */

@@ -96,7 +96,6 @@ async function send<Body>(method: string, route: string, body?: object): Promise
   const sent = body === undefined ? init : { ...init, body: JSON.stringify(body) };
   const reply = await call(`${served.url}${route}`, sent);
   assert.ok(reply.status < 300, `${route}: ${reply.status}`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return (await reply.json()) as Body;
 }
 

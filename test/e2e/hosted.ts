@@ -34,7 +34,6 @@ export class CodeHost {
     return new CodeHost(line.toString().trim(), folder, () => void child.kill());
   }
 
-  /** Where a repository lies. */
   pathOf(name: string): string {
     return path.join(this.folder, `${name}.git`);
   }

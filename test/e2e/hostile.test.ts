@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import test, { after, before, describe } from 'node:test';
 import * as fc from 'fast-check';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
@@ -12,14 +11,11 @@ import { loadUws } from '../../daemon/http/adapters/uws-adapter.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { checkReply } from '../api/checker.ts';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
-import { operationsOf, wholeDocument } from '../api/document.ts';
-import type { NamedOperation } from '../api/document.ts';
-import { requestsFor } from '../api/requests.ts';
-import type { MadeRequest, Vocabulary } from '../api/requests.ts';
+import { operationsOf, wholeDocument, type NamedOperation } from '../api/document.ts';
+import { requestsFor, type MadeRequest, type Vocabulary } from '../api/requests.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { SEED } from '../seed.ts';
-import { call, post, send, serveIndexed } from './daemon.ts';
-import type { Served } from './daemon.ts';
+import { call, post, send, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const EMAIL = 'owner@example.com';
@@ -85,24 +81,11 @@ async function statusOf(url: string, made: MadeRequest): Promise<number> {
   return reply.status;
 }
 
-/** Resolves once the connection that the bytes were sent on is over, or has brought something. */
-function sendBytes(url: string, bytes: Uint8Array): Promise<void> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => {});
-    socket.on('close', () => resolve());
-    socket.on('data', () => socket.destroy());
-    socket.end(bytes);
-  });
-}
-
 const uwsFailure = await loadUws().then(
   () => undefined,
   (error: unknown) => String(error).split('\n')[0],
 );
 
-/** The answer to a request that must succeed. */
 async function done(
   url: string,
   method: string,
@@ -122,7 +105,6 @@ async function idOf(answer: Promise<Response>): Promise<string> {
   return ((await (await answer).json()) as { id: string }).id;
 }
 
-/** Headers of a browser that has signed in. */
 async function signIn({ url }: Served): Promise<Record<string, string>> {
   const answer = await done(
     `${url}/api/auth/login`,
@@ -261,42 +243,6 @@ for (const kind of ['node', 'uws'] as const) {
         assert.ok(statuses.size > 1, statusText);
       });
     }
-
-    test('paths that do not exist', async () => {
-      const path = fc
-        .webPath({ size: 'small' })
-        .map((text) => text.replace(/^\/*/, '/'))
-        // That is a page.
-        .filter((text) => text !== '/');
-      const made = fc.record({
-        method: fc.constantFrom('GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD'),
-        path: fc.oneof(
-          path,
-          path.map((text) => `/api${text}`),
-          fc.constant('/api/%2e%2e/health'),
-        ),
-        headers: fc.constant({}),
-      });
-      await fc.assert(
-        fc.asyncProperty(made, async (one) => void (await statusOf(served.url, one))),
-        { numRuns: RUNS[kind] },
-      );
-    });
-
-    test('bytes that are not HTTP end only their connection', async () => {
-      const start = fc.constantFrom(
-        '',
-        'GET ',
-        'GET /api/health HTTP/1.1\r\n',
-        'POST /api/search ',
-      );
-      await fc.assert(
-        fc.asyncProperty(start, fc.uint8Array({ minLength: 1, maxLength: 400 }), (text, bytes) =>
-          sendBytes(served.url, Buffer.concat([Buffer.from(text), bytes])),
-        ),
-        { numRuns: RUNS[kind] },
-      );
-    });
 
     test('the daemon keeps running, without an internal error', async () => {
       const { status, body } = await post(served.url, { query: 'plum' }, WITH_KEY);

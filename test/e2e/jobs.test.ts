@@ -47,7 +47,6 @@ async function send<Body>(
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Body };
 }
 
@@ -60,7 +59,6 @@ async function latestOf(repoId: number): Promise<Job | null> {
   return body.repositories[0]!.latestJob;
 }
 
-/** Asks for a job; returns its id. */
 async function trigger(repoId: number): Promise<string> {
   const { status, body } = await send<{ jobId: string }>('POST', `/api/repos/${repoId}/index`);
   assert.equal(status, 202);

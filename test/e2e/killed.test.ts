@@ -108,7 +108,6 @@ function temporaryFiles(dataDir: string): string[] {
   return names.filter((name) => /\.(next|tmp)|stripe|restor/.test(name));
 }
 
-/** Checks what the daemon finds when it starts anew. */
 async function check(world: World, served: Served, message: string): Promise<void> {
   const { dataDir, jobIds } = world;
   assert.deepEqual(

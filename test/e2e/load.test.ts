@@ -4,13 +4,9 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import test, { after, before } from 'node:test';
-import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { startDaemon } from '../../daemon/app/main.ts';
-import { createLog } from '../../daemon/base/log.ts';
 import { checkReply } from '../api/checker.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { eventually, get, post, search, serve, serveIndexed } from './daemon.ts';
-import type { Served } from './daemon.ts';
+import { eventually, get, post, serve, serveIndexed, type Served } from './daemon.ts';
 
 const TEXT = 'the quick brown plum jumps over the lazy pear and the fig\n';
 const FILES = Object.fromEntries(
@@ -92,50 +88,6 @@ void test('200 searches on 64 connections: each equals its answer alone, or is 5
     assert.deepEqual(resultsOf(text), alone.get(query), query);
   }
   assert.ok(counts.answered >= 64, JSON.stringify(counts));
-});
-
-void test('disconnecting clients leave nothing behind', async () => {
-  for (let round = 0; round < 20; round++) {
-    const abort = new AbortController();
-    const answer = post(
-      served.url,
-      { query: 'th', matches: 100_000, whole: true },
-      {},
-      abort.signal,
-    );
-    setTimeout(() => abort.abort(), round % 10);
-    await answer.catch(() => undefined);
-  }
-  assert.equal((await get(`${served.url}/api/ready`)).status, 200);
-  const { stats } = await search(served.url, 'plum', { matches: 1 });
-  assert.equal(stats['crashes'], 0);
-  assert.doesNotMatch(served.process.stderr, /search thread died| status=500 /);
-});
-
-void test('an immediate deadline: 200, partial results, and the reason', async () => {
-  const configuration = readConfiguration({
-    env: { TRAWL_LOG_LEVEL: 'error' },
-    flags: { port: 0, dataDir: temporaryFolder() },
-    settings: { searchTimeoutMs: 1 },
-  });
-  const daemon = await startDaemon({
-    configuration,
-    log: createLog(configuration.log),
-    sources: [repo],
-  });
-  await daemon.indexed;
-  const all = (await search(served.url, 't', { matches: 100_000 })).stats.totalMatchCount;
-  let reasons: readonly string[] = [];
-  await eventually(async () => {
-    const answer = await search(daemon.url, 't', { matches: 100_000 });
-    assert.equal(answer.isSearchExhaustive, answer.incompleteReasons === undefined);
-    assert.ok(answer.stats['totalMatchCount'] <= all);
-    if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], all);
-    reasons = answer.incompleteReasons ?? [];
-    return !answer.isSearchExhaustive;
-  });
-  assert.ok(reasons.includes('deadline'), reasons.join());
-  await daemon.close();
 });
 
 void test('SIGTERM while searches run: they are answered, then exit 0', async () => {

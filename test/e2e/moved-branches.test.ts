@@ -47,11 +47,3 @@ void test('commits, packed refs, other branches and a removed default branch', a
   const { stats } = await search(served.url, 'plum');
   assert.equal(stats['crashes'], 0);
 });
-
-void test('files on disk, after a commit', async () => {
-  const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const served = await serveIndexed(temporaryFolder(), [repo]);
-  writeFiles(repo, { 'b.txt': 'plum\n' });
-  commitAll(repo);
-  await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 2);
-});

@@ -58,7 +58,6 @@ async function send(
     method: 'POST',
     body: JSON.stringify(body),
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked against the API description
   return { status: answer.status, body: (await answer.json()) as Navigation };
 }
 
@@ -215,7 +214,6 @@ void test('searches report symbols, definitions first', async () => {
     isCaseSensitivityEnabled: true,
   });
   assert.deepEqual(
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the command line does not look at them
     files.map(({ chunks }) => (chunks[0] as unknown as { symbols: unknown }).symbols),
     [[{ symbol: 'plum', kind: 'function' }]],
   );
@@ -227,7 +225,6 @@ void test('searches report symbols, definitions first', async () => {
   assert.match(verified.stdout, /^valid .*\.tags$/m);
 });
 
-/** What is suggested. */
 async function suggested(
   kind: string,
   prefix: string,

@@ -24,7 +24,6 @@ interface UserView {
 const LINK = /^http:\/\/localhost:\d+\/setup\?token=[0-9a-f]{64}\n$/;
 const KEY = /^svk_[0-9a-f]{64}\n$/;
 
-/** Runs commands on one data directory. */
 class OperatorApi {
   readonly dataDir: string;
   readonly #env: Readonly<Record<string, string>>;
@@ -56,7 +55,6 @@ class OperatorApi {
 
   async rows<Row>(args: readonly string[]): Promise<Row[]> {
     const lines = (await this.ok([...args, '--json'])).split('\n').slice(0, -1);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
     return lines.map((line) => JSON.parse(line) as Row);
   }
 

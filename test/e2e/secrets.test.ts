@@ -10,8 +10,7 @@ import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { serveIndexed, startTrawl, trawl } from './daemon.ts';
-import type { StartOptions } from './daemon.ts';
+import { serveIndexed, startTrawl, trawl, type StartOptions } from './daemon.ts';
 
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple correct horse';

@@ -112,7 +112,6 @@ after(async () => {
   await served.process.stop();
 });
 
-/** Text of a call that succeeds. */
 async function textOf(name: string, args: Record<string, unknown>, client = owner) {
   const { text, isError } = await callTool(client, name, args);
   assert.equal(isError, false, text);

@@ -180,10 +180,7 @@ const wide = fc
       fc.oneof(fc.constantFrom(...CLASSES), patternArbitrary),
       fc.constantFrom('', ...COUNTS),
     ),
-    {
-      minLength: 1,
-      maxLength: 4,
-    },
+    { minLength: 1, maxLength: 4 },
   )
   .map((parts) =>
     parts.map(([part, count]) => (count === '' ? part : `(?:${part})${count}`)).join(''),
@@ -216,9 +213,7 @@ const alphabet = fc
     fc.constantFrom(
       ...Array.from('aaabbcAK1_-. \n\n\u{e9}\u{3b1}\u{17f}\u{212a}\u{fffd}\u{65e5}\u{1f600}'),
     ),
-    {
-      maxLength: 80,
-    },
+    { maxLength: 80 },
   )
   .map((characters) => Buffer.from(characters.join('')));
 const runs = fc

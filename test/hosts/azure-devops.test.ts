@@ -49,9 +49,7 @@ function answer(requested: Requested, world: World): StandInReply {
       status: 404,
       body: { $id: '1', message: `TF200016: ${names.at(-1)} does not exist.`, errorCode: 0 },
     };
-  return {
-    body: { count: own.length, value: own.map((one) => jsonOf(one, requested)) },
-  };
+  return { body: { count: own.length, value: own.map((one) => jsonOf(one, requested)) } };
 }
 
 function orgsOf({ repositories }: World): string[] {

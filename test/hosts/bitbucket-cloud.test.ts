@@ -39,9 +39,7 @@ function answer(
   if (slug !== undefined || !workspaces.includes(workspace)) return { status: 404, body: error };
   const key = /^project\.key="(.*)"$/.exec(requested.query.get('q') ?? '')?.[1];
   const all = own.filter((one) => key === undefined || one.key === key).map(jsonOf);
-  return {
-    body: picked({ ...paged(requested, all), size: all.length }, requested, ''),
-  };
+  return { body: picked({ ...paged(requested, all), size: all.length }, requested, '') };
 }
 
 function workspacePage(requested: Requested, slugs: readonly string[]): StandInReply {

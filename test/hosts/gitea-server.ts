@@ -62,7 +62,6 @@ export function giteaRefusal(status: number, message: string): StandInReply {
   return { status, body: { message, url: 'https://gitea.example/api/swagger' } };
 }
 
-/** Answers as Gitea does. */
 export function answerAsGitea(requested: Requested, state: GiteaState): StandInReply {
   const url = `http://${requested.headers.host}`;
   const { authorization } = requested.headers;

@@ -88,7 +88,6 @@ export function githubState(changes: Partial<GithubState>): GithubState {
   };
 }
 
-/** Answers as GitHub does. */
 export function answerAsGithub(requested: Requested, state: GithubState): StandInReply {
   return new Answering(state, `http://${requested.headers.host}${PREFIX}`, requested).answer();
 }
@@ -109,7 +108,6 @@ export function refusal(
 const NOT_FOUND = refusal(404, 'Not Found');
 const BAD_CREDENTIALS = refusal(401, 'Bad credentials');
 
-/** One request. */
 class Answering {
   readonly #state: GithubState;
   readonly #url: string;

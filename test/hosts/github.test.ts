@@ -161,13 +161,7 @@ test('everything a connection names is listed, once, without its exclusions', as
   const { repos, issues } = await listAll(host);
   assert.deepEqual(issues, []);
   // Of other users GitHub lists public repositories only, for any caller.
-  assert.deepEqual(paths(repos), [
-    'acme/repo-0',
-    'acme/repo-1',
-    'ann/mine',
-    'bob/open',
-    'other/one',
-  ]);
+  assert.deepEqual(paths(repos), 'acme/repo-0 acme/repo-1 ann/mine bob/open other/one'.split(' '));
 });
 
 test('a host without a last page link is read from the first page on', async (t) => {

@@ -36,7 +36,6 @@ export interface GitLabWorld {
   readonly isAdmin?: boolean;
 }
 
-/** Answers as GitLab does. */
 export function answerAsGitLab(requested: Requested, world: GitLabWorld): StandInReply {
   const { authorization } = requested.headers;
   if (authorization !== undefined && authorization !== `Bearer ${world.token}`)

@@ -10,7 +10,6 @@ import { startServer, type Requested, type RunningServer, type StandInReply } fr
 /** What a test lets go wrong; undefined: the stand-in answers as it would. */
 export type Fault = (requested: Requested) => StandInReply | undefined;
 
-/** A stand-in for a kind of host. */
 export interface StandIn {
   readonly kind: string;
   /** Of a page that it sends; undefined: all at once. */
@@ -20,7 +19,6 @@ export interface StandIn {
   /** Undefined: there is one target. */
   readonly otherTarget: string | undefined;
   readonly fullTarget: string;
-  /** Answers as the host does. */
   answer(requested: Requested, count: number): StandInReply;
   /** How many repositories the page of the first target skips; undefined: a request for something else. */
   skippedBy(requested: Requested): number | undefined;
@@ -40,11 +38,9 @@ export interface StandIn {
 
 export const TOKEN = 'secret-of-the-test';
 
-/** Codes and effects of issues. */
 export const issuesOf = ({ issues }: Pick<Listed, 'issues'>): string[] =>
   issues.map(({ code, effect }) => `${code} ${effect}`);
 
-/** Codes, targets and effects of issues. */
 export const targetIssues = ({ issues }: Pick<Listed, 'issues'>): string[] =>
   issues.map(({ code, target, effect }) => `${code} ${target} ${effect}`);
 
@@ -262,7 +258,6 @@ export function testListing(standIn: StandIn): void {
   if (pageSize !== undefined) testPages(suite, pageSize);
 }
 
-/** Of a host that lists page by page. */
 function testPages({ standIn, manyCount, totalCount, start }: Suite, pageSize: number): void {
   const { kind } = standIn;
   const others = totalCount - manyCount;

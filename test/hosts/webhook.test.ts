@@ -215,7 +215,6 @@ test('any event can report that a repository is not public', () => {
     more: object,
     member = 'repository',
   ): string | undefined => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this file
     const whole = JSON.parse(payload) as Record<string, object>;
     const body = JSON.stringify({ ...whole, [member]: { ...whole[member], ...more } });
     const proof = { 'x-hub-signature-256': `sha256=${hmac(body)}` };

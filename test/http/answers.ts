@@ -31,7 +31,6 @@ export function statsOf(more: Partial<StatsNumbers> = {}): Stats {
   return { ...numbers, flushReason: 'FLUSH_REASON_UNKNOWN_UNSPECIFIED' };
 }
 
-/** A file result with this content. */
 export function resultOf(content: string, more: object = {}): object {
   return {
     fileName: { text: 'a.txt', matchRanges: [] },
@@ -46,12 +45,10 @@ export function resultOf(content: string, more: object = {}): object {
   };
 }
 
-/** Answer of a search. */
 export function answerOf(files: readonly object[] = [], stats: Partial<StatsNumbers> = {}): object {
   return { stats: statsOf(stats), files, repositoryInfo: [], isSearchExhaustive: true };
 }
 
-/** An event of a stream with results. */
 export function chunkEvent(
   files: readonly object[] = [],
   stats: Partial<StatsNumbers> = {},
@@ -59,24 +56,14 @@ export function chunkEvent(
   return { type: 'chunk', stats: statsOf(stats), files, repositoryInfo: [] };
 }
 
-/** The last event of a stream. */
-export const FINAL_EVENT = {
-  type: 'final',
-  accumulatedStats: statsOf(),
-  isSearchExhaustive: true,
-};
+export const FINAL_EVENT = { type: 'final', accumulatedStats: statsOf(), isSearchExhaustive: true };
 
 /** Answer of a search that is explained. */
 export function explanationOf(canonical: string): object {
   const { flushReason: _, ...numbers } = statsOf();
   return {
     query: { canonical },
-    plan: {
-      conditions: { kind: 'none' },
-      regexps: [],
-      estimatedBytes: 0,
-      verifiedBytes: 0,
-    },
+    plan: { conditions: { kind: 'none' }, regexps: [], estimatedBytes: 0, verifiedBytes: 0 },
     totals: { shardsEligible: 0, shardsOutOfScope: 0, docsInScope: 0, bytesInScope: 0, ...numbers },
     best: [],
     stats: statsOf(),

@@ -8,8 +8,7 @@ import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
 import { MemoryBudget, Reservation } from '../../daemon/http/adapters/memory-budget.ts';
 import { DELIVERY_MAX } from '../../daemon/api/jobs/webhook-endpoint.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
-import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
-import type { World } from './harness.ts';
+import { OWNER_KEY, eventually, gate, openWire, repo, startWorld, type World } from './harness.ts';
 
 const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
 const WITH_KEY = { 'X-Service-Api-Key': OWNER_KEY };

@@ -267,10 +267,7 @@ test('a query with a context: 403 without a licence for contexts, 404 with one',
   ] as const) {
     const world = await startWorld({ env, search, stream: events });
     for (const path of ['/api/search', '/api/stream_search', '/api/explain']) {
-      const reply = await world.call({
-        ...searchWith({ query: 'context:x a', matches: 1 }),
-        path,
-      });
+      const reply = await world.call({ ...searchWith({ query: 'context:x a', matches: 1 }), path });
       assert.equal(reply.json()['errorCode'], code, path);
     }
     await world.close();

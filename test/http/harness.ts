@@ -2,31 +2,28 @@
 // and three clients: in process, over node:http, and over a bare socket.
 
 import type { LazyBytes } from '../../daemon/base/lazy-bytes.ts';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { SearchRequest } from '../../daemon/engine/query/request.ts';
 import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
 import type { StreamEnvironment } from '../../daemon/engine/search/stream.ts';
 import type { CommitFields } from '../../daemon/sources/history/commits.ts';
 import type { SearchCall } from '../../daemon/api/search/search-schemas.ts';
 import type { EventStream, Services } from '../../daemon/api/shapes/endpoint-services.ts';
-import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import type {
-  Configuration,
-  ConfigurationInput,
-  Environment,
+import {
+  readConfiguration,
+  type Configuration,
+  type ConfigurationInput,
+  type Environment,
 } from '../../daemon/base/config/configuration.ts';
 import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { type ControlPlane, openControlPlane } from '../../daemon/app/control-plane.ts';
-import { createServer } from '../../daemon/http/server.ts';
-import type { RunningServer } from '../../daemon/http/server.ts';
+import { createServer, type RunningServer } from '../../daemon/http/server.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkReply } from '../api/checker.ts';
-import { sendRaw } from './raw-client.ts';
-import type { RawCall, RawReply } from './raw-client.ts';
+import { sendRaw, type RawCall, type RawReply } from './raw-client.ts';
 import { sendInProcess } from './in-process.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
 import { repliesIn } from './wire-replies.ts';
@@ -61,7 +58,6 @@ const COMMIT: CommitFields = {
 
 export interface World {
   readonly server: RunningServer;
-  /** Log lines, parsed. */
   readonly lines: Record<string, unknown>[];
   /** Searches that reached the service. */
   readonly calls: SearchRequest[];
@@ -174,7 +170,6 @@ function searchOf(options: WorldOptions, calls: SearchRequest[]): Services['sear
 
 type ReadingServices = Pick<Services, 'source' | 'history' | 'trees' | 'refs' | 'skipped'>;
 
-/** What reads repositories. */
 function readingOf({ source, history, refs }: WorldOptions): ReadingServices {
   const readText = async () => ({ bytes: Buffer.from('text\n'), language: 'Text', blobSha: 'abc' });
   return {
@@ -198,7 +193,6 @@ function readingOf({ source, history, refs }: WorldOptions): ReadingServices {
 
 type IndexingServices = Pick<Services, 'jobs' | 'connections' | 'webhooks'>;
 
-/** What indexes. */
 function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
   return {
     jobs: {
@@ -230,7 +224,6 @@ function indexingOf({ jobs, connections }: WorldOptions): IndexingServices {
 
 type StateServices = Pick<Services, 'readiness' | 'health' | 'operator'>;
 
-/** What tells how the daemon is. */
 function stateOf(
   options: WorldOptions,
   control: ControlPlane,
@@ -363,12 +356,10 @@ async function send(
   };
 }
 
-/** Path of the base URL. */
 function prefixOf({ url }: RunningServer): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
-/** POST of a search body. */
 export function searchWith(body: unknown, headers: Record<string, string> = {}): CallOptions {
   return { method: 'POST', path: '/api/search', headers, body: JSON.stringify(body) };
 }

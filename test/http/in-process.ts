@@ -58,7 +58,6 @@ export async function fetchInProcess(
 ): Promise<Response> {
   const { method = 'GET', signal } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tests send texts
   const body = (init.body ?? undefined) as string | undefined;
   const call = { method, path, headers, body, signal: signal ?? undefined };
   const reply = await sendInProcess(target, call);

@@ -46,7 +46,6 @@ test('hidden ids are excluded; a running job reports its progress', async () => 
       path: '/api/repo-index-status',
       body: JSON.stringify({ repoIds }),
     });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
   const { repositories } = (await send([3, 1, 9, 2])).json() as { repositories: unknown };
   assert.deepEqual(requested, [[1, 2]]);
   assert.deepEqual(repositories, [

@@ -35,7 +35,6 @@ onBothAdapters('answers in windows', (kind) => {
     const socket = connect(port, host);
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     const parts: Buffer[] = [];
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no encoding is set
     for await (const part of socket as AsyncIterable<Buffer>) {
       parts.push(part);
       if (parts.length % 8 === 0) await delay(1);

@@ -21,10 +21,7 @@ test('local access ends with the first account, on open connections too, and for
 });
 
 test('a foreign host name, a proxy, or a setting disables local access', async () => {
-  const world = await startWorld({
-    repos: [OPEN],
-    env: { TRAWL_BASE_URL: 'http://code.example' },
-  });
+  const world = await startWorld({ repos: [OPEN], env: { TRAWL_BASE_URL: 'http://code.example' } });
   const status = async (headers: Record<string, string>) =>
     (await world.call({ path: '/api/repos', headers })).status;
   assert.equal(await status({ host: 'localhost:1' }), 200);

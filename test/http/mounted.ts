@@ -21,7 +21,6 @@ export interface Mounted {
   readonly control: ControlPlane;
   readonly pipeline: Pipeline;
   readonly log: Log;
-  /** Log lines, parsed. */
   readonly lines: Record<string, unknown>[];
 }
 

@@ -14,8 +14,8 @@ import {
   openWire,
   searchWith,
   startWorld,
+  type CallOptions,
 } from './harness.ts';
-import type { CallOptions } from './harness.ts';
 import { adapters } from './adapters.ts';
 
 afterEach(closeWorlds);

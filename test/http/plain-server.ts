@@ -18,7 +18,6 @@ export async function startPlainServer(
     request.on('end', () => answer(request, body, reply));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${String(port)}`,

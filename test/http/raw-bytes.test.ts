@@ -7,10 +7,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { onBothAdapters } from './adapters.ts';
-import { startWorld } from './harness.ts';
-import type { World } from './harness.ts';
-import { replyAt } from './wire-replies.ts';
-import type { FoundReply } from './wire-replies.ts';
+import { startWorld, type World } from './harness.ts';
+import { replyAt, type FoundReply } from './wire-replies.ts';
 
 interface Case {
   readonly name: string;
@@ -24,7 +22,6 @@ interface Case {
   readonly halfCloses?: boolean;
   /** Why uWebSockets.js does otherwise. */
   readonly uws?: string;
-  /** The last reply. */
   readonly check?: (reply: FoundReply) => void;
 }
 
@@ -238,13 +235,7 @@ const PIPELINES: readonly Case[] = [
     send: `${CHUNKED}\r\n${CHUNKS}${HEALTH}${CHUNKED}\r\n${CHUNKS}`,
     statuses: [200, 200, 200],
   },
-  {
-    name: 'one, and no more',
-    send: HEALTH,
-    statuses: [200],
-    keeps: false,
-    halfCloses: true,
-  },
+  { name: 'one, and no more', send: HEALTH, statuses: [200], keeps: false, halfCloses: true },
   {
     name: 'several, and no more',
     send: `${SEARCH}${HEALTH}${HEALTH}`,

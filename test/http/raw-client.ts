@@ -1,7 +1,6 @@
 // A client over node:http that sends paths unchanged and checks nothing.
 
-import { request } from 'node:http';
-import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
+import { request, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 
 export interface RawCall {

@@ -40,10 +40,7 @@ test('a valid request id is kept and logged, an invalid one replaced', async () 
   assert.equal(kept.headers['x-request-id'], 'a.B_1-');
   assert.ok(world.lines.some((line) => line['requestId'] === 'a.B_1-'));
   for (const id of ['a b', 'x'.repeat(65), 'é']) {
-    const { headers } = await world.call({
-      path: '/api/health',
-      headers: { 'X-Request-Id': id },
-    });
+    const { headers } = await world.call({ path: '/api/health', headers: { 'X-Request-Id': id } });
     assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
   }
 });

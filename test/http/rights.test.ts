@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { canSee } from '../../daemon/repos/repo-access.ts';
-import { startAccounts } from '../accounts/world.ts';
-import type { AccountsWorld } from '../accounts/world.ts';
+import { startAccounts, type AccountsWorld } from '../accounts/world.ts';
 import { answerOf, chunkEvent, FINAL_EVENT } from './answers.ts';
 import { closeWorlds, eventStream, gate, openWire, repo, SEARCH_BODY } from './harness.ts';
 import type { Wire } from './harness.ts';

@@ -74,13 +74,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     (input) => ok(input),
   ),
   endpoint(
-    {
-      ...HEAD,
-      operationId: 'mine',
-      method: 'PATCH',
-      path: '/api/user/me/keys/1',
-      responses: DONE,
-    },
+    { ...HEAD, operationId: 'mine', method: 'PATCH', path: '/api/user/me/keys/1', responses: DONE },
     () => ok({ isMine: true }),
   ),
   endpoint(
@@ -267,15 +261,7 @@ test('exact paths precede parameters, these precede wildcards, and the longest w
 });
 
 test('of two matching paths of one shape the more literal one wins, in any order', () => {
-  const paths = [
-    '/{p}/*rest',
-    '/{p}/b',
-    '/a/{x}',
-    '/a/*rest',
-    '/a/{x}/{y}',
-    '/a/b/{y}',
-    '/{p}/b/c',
-  ];
+  const paths = '/{p}/*rest /{p}/b /a/{x} /a/*rest /a/{x}/{y} /a/b/{y} /{p}/b/c'.split(' ');
   const cases = {
     '/a/b': '/a/{x}',
     '/a/c/d/e': '/a/*rest',

@@ -7,7 +7,6 @@ import { signalOf } from '../../daemon/base/cancellation.ts';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { unpack } from 'msgpackr';
 import { SearchControl } from '../../daemon/engine/host/control.ts';
 import type { SearchMessage } from '../../daemon/engine/host/search-messages.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
@@ -18,8 +17,7 @@ import { buildShard, coreModule, Engine, REPO, temporaryFolder } from '../engine
 import type { EngineOptions, FileResult } from '../engine/host/harness.ts';
 import { checkInvariants, rangeCountOf } from '../engine/host/invariants.ts';
 import { onBothAdapters } from './adapters.ts';
-import { eventually, openWire, searchWith, startWorld } from './harness.ts';
-import type { World } from './harness.ts';
+import { eventually, openWire, searchWith, startWorld, type World } from './harness.ts';
 
 const SLOW_DOCS = 1778;
 const TRAPPING_DOCS = 1777;
@@ -133,7 +131,6 @@ async function eventsOf(world: World, body: object): Promise<StreamEvent[]> {
   assert.equal(frames.pop(), 'data: [DONE]');
   return frames.map((frame) => {
     assert.match(frame, /^data: \{.*\}$/);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
     return JSON.parse(frame.slice(6)) as StreamEvent;
   });
 }
@@ -249,45 +246,6 @@ onBothAdapters('streamed searches', (kind) => {
     }
   });
 
-  test('a refused query is an ordinary error', async () => {
-    const module = await coreModule('release');
-    const shards = [makeShard(module, 0, 10)];
-    const { world, engine } = await observe(kind, module, shards, { workers: 1 });
-    for (const query of ['', 'plum file:', 'context:x y']) {
-      const reply = await world.call(streamOf({ query }));
-      assert.ok(reply.status === 400 || reply.status === 403, query);
-      assert.deepEqual(Object.keys(reply.json()), ['statusCode', 'errorCode', 'message']);
-    }
-    assert.equal((await engine.search('common')).isSearchExhaustive, true);
-  });
-
-  test('MessagePack frames carry the same events', async () => {
-    const module = await coreModule('release');
-    const shards = [makeShard(module, 0, 30)];
-    const { world } = await observe(kind, module, shards, { workers: 1, inlineNs: 10n ** 12n });
-    const events = await eventsOf(world, { query: 'common' });
-    const packed = await world.call(
-      streamOf({ query: 'common' }, { Accept: 'application/x-msgpack' }),
-    );
-    const frames: StreamEvent[] = [];
-    let offset = 0;
-    for (
-      let size = packed.body.readUInt32BE(0);
-      size > 0;
-      size = packed.body.readUInt32BE(offset)
-    ) {
-      const payload = packed.body.subarray(offset + 4, offset + 4 + size);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what is checked
-      frames.push(unpack(payload) as StreamEvent);
-      offset += 4 + size;
-    }
-    assert.equal(offset + 4, packed.body.length);
-    assert.deepEqual(
-      frames.map(({ type, files }) => ({ type, files })),
-      events.map(({ type, files }) => ({ type, files })),
-    );
-  });
-
   test('a client that disconnects in the middle stops the units', async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
@@ -310,7 +268,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.ok(later < 16, 'units were left');
   });
 
-  test('a stalled reader pauses the search', { timeout: 120_000 }, async () => {
+  test('a stalled reader pauses the search', async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1].map((number) => makeShard(module, number, SLOW_DOCS, 5000));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });

@@ -23,8 +23,8 @@ import {
   openWire,
   searchWith,
   startWorld,
+  type Wire,
 } from './harness.ts';
-import type { Wire } from './harness.ts';
 import { replyAt } from './wire-replies.ts';
 
 const MIB = 1024 * 1024;
@@ -40,7 +40,6 @@ function streamWith(body: unknown, headers: Record<string, string> = {}) {
   return { ...searchWith(body, headers), path: '/api/stream_search' };
 }
 
-/** An event that can be told from others. */
 function numbered(count: number): Buffer {
   return Buffer.from(JSON.stringify(chunkEvent([resultOf(`event ${count}`)])));
 }
@@ -253,7 +252,6 @@ onBothAdapters('streams', (kind) => {
       streamWith(SEARCH_BODY, { ...key, Accept: 'application/msgpack' }),
     );
     assert.equal(packed.headers['content-type'], 'application/x-msgpack');
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what is checked
     const error = unpack(packed.body) as Record<string, unknown>;
     assert.equal(error['errorCode'], 'FAILED_TO_PARSE_QUERY');
     const wrong = await world.call({ path: '/api/stream_search' });
@@ -359,7 +357,6 @@ onBothAdapters('streams', (kind) => {
     let socket: Socket | undefined;
     const note = (message: unknown): void => {
       // Safety: as the documentation of Node.js has it.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       ({ socket } = message as { socket: Socket });
     };
     diagnostics.subscribe('http.server.request.start', note);

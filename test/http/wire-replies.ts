@@ -24,7 +24,6 @@ function parseHead(text: string): Head {
   return { first, headers: Object.fromEntries(fields) };
 }
 
-/** Heads of the requests. */
 function requestsIn(written: string): Head[] {
   return [...written.matchAll(/[A-Z]+ \S+ HTTP\/1\.1\r\n[^]*?(?=\r\n\r\n)/g)].map(([head]) =>
     parseHead(head),
@@ -65,7 +64,6 @@ export interface FoundReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Of the text. */
   readonly size: number;
 }
 

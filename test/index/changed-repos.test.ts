@@ -59,7 +59,6 @@ async function openCatalog(): Promise<CountingCatalog> {
 
 interface ServedWorld {
   readonly served: Served;
-  /** What searches see. */
   readonly snapshot: () => Snapshot | undefined;
 }
 
@@ -109,7 +108,6 @@ function revisedRepoOf(repoId: number, count: number): { repo: CatalogRepo; file
   return { repo: { ...repo, record, revisionFile: revisionFileId(file) }, file };
 }
 
-/** One thing that happens to a repo. */
 interface Step {
   readonly kind: keyof typeof CHANGES | 'quarantine' | 'serve';
   readonly repoId: number;
@@ -125,7 +123,6 @@ type Change = (
   step: Pick<Step, 'repoId' | 'count'>,
 ) => Promise<CatalogChange> | CatalogChange;
 
-/** What becomes of the catalog. */
 const CHANGES: Readonly<
   Record<'build' | 'again' | 'remove' | 'share' | 'stray' | 'revise' | 'blind' | 'symbols', Change>
 > = {
@@ -218,7 +215,7 @@ function candidatesOf(holdings: Holdings): unknown[] {
   });
 }
 
-void test('incremental state equals a fresh one', { timeout: 120_000 }, async () => {
+void test('incremental state equals a fresh one', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 25, size: 'max' }), async (steps) => {
       const catalog = await openCatalog();

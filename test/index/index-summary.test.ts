@@ -11,7 +11,6 @@ import { type IndexOf, openIndexOf } from '../sync/index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
 
 const DOCS = 6;
-/** Bytes of a doc. */
 const SIZE = 20;
 
 function makeSmallRepo(index: number): string {
@@ -32,7 +31,7 @@ function change(repo: string): void {
   git(repo, 'commit', '-q', '-a', '-m', 'pear');
 }
 
-void test('living docs, dead docs, and the next merge', { timeout: 120_000 }, async () => {
+void test('living docs, dead docs, and the next merge', async () => {
   const repos = [0, 1, 2].map(makeSmallRepo);
   const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER, findsSymbols: false });
   await index.index(repos, undefined, 'commits');

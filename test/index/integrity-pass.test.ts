@@ -122,10 +122,7 @@ void test('a pass dated in the future was dated by a wrong clock: the next one s
     pass.run();
     // What is kept at the end is of this clock.
     const isThrough = (): boolean => {
-      const kept = JSON.parse(progress.text ?? '') as {
-        startedAt: number;
-        isDone: boolean;
-      };
+      const kept = JSON.parse(progress.text ?? '') as { startedAt: number; isDone: boolean };
       return kept.isDone && kept.startedAt <= Date.now();
     };
     await eventually(async () => isThrough());

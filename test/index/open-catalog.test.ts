@@ -36,7 +36,6 @@ async function makeDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Removes the tables of the catalog. */
 function lose(dataDir: string): void {
   for (const ending of ['', '-wal', '-shm'])
     rmSync(path.join(dataDir, `index.db${ending}`), { force: true });

@@ -11,7 +11,6 @@ import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixt
 import { repoRecord } from '../repos/record.ts';
 import { filesOf, openIndexOf, displayed } from '../sync/index-of.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };
 
 /** A repo of two branches that hold the same docs. */
@@ -21,7 +20,7 @@ function makeTwin(word: string): string {
   return repo;
 }
 
-void test('a revision file used by another repo stays', TIMEOUT, async () => {
+void test('a revision file used by another repo stays', async () => {
   const [first, second] = [makeTwin('one'), makeTwin('two')];
   const dataDir = temporaryFolder();
   const index = await openIndexOf(dataDir);

@@ -58,7 +58,6 @@ export interface BruteLeaf {
 
 const decoded = new WeakMap<Uint8Array, Point[]>();
 
-/** Decoded once. */
 function pointsOf(bytes: Uint8Array): Point[] {
   const points = decoded.get(bytes) ?? decodeText(bytes);
   decoded.set(bytes, points);
@@ -321,7 +320,6 @@ function locationsOf(bytes: Uint8Array): Map<number, BruteLocation> {
   return found.set(bytes.length, { byteOffset: bytes.length, lineNumber, column });
 }
 
-/** Start of each line, and the end of the content. */
 function lineStarts(bytes: Uint8Array): number[] {
   const starts = [bytes.length - behindMark(bytes).length];
   for (const [index, byte] of bytes.entries()) if (byte === 10) starts.push(index + 1);

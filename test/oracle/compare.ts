@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import type { Explanation } from '../../daemon/engine/search/explain.ts';
-import { hashOf } from '../engine/host/harness.ts';
-import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
+import { hashOf, type FileResult, type Range, type SearchAnswer } from '../engine/host/harness.ts';
 import {
   type BruteMatch,
   type BruteMode,
@@ -28,7 +27,6 @@ export interface Requested extends BruteMode {
 
 const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
 
-/** Checks the whole answer. */
 export function checkAnswer(
   docs: readonly OracleDoc[],
   requested: Requested,

@@ -158,7 +158,6 @@ function literalArbitrary({ docs }: Corpus, isOfPaths = false): fc.Arbitrary<str
     });
 }
 
-/** An expression made of a literal of the corpus. */
 function patternArbitrary(corpus: Corpus): fc.Arbitrary<string> {
   return fc.tuple(literalArbitrary(corpus), fc.nat()).map(([text, seed]) => {
     return generalize(text.replaceAll(/\p{Surrogate}/gu, 'q'), seededRandom(seed));
@@ -298,7 +297,6 @@ function needsRegexMode(node: QueryNode): boolean {
   return node.kind === 'regex' || (node.kind === 'text' && node.text.includes('\n'));
 }
 
-/** The query's text. */
 export function printForEngine(node: QueryNode, isRegexEnabled: boolean): string {
   const print = (one: QueryNode): string => printForEngine(one, isRegexEnabled);
   switch (node.kind) {

@@ -30,7 +30,6 @@ const searchFor = (engine: Engine, pattern: string, isExact = true): Promise<Sea
 
 const byteSizeOf = (text: string): number => Buffer.byteLength(text);
 
-/** Ranges of a doc, in order. */
 function rangesOf(answer: SearchAnswer, path: string): number[][] {
   const file = answer.files.find(({ fileName }) => fileName.text === path);
   const ranges = file?.chunks.flatMap(({ matchRanges }) => matchRanges) ?? [];

@@ -21,8 +21,7 @@ import {
 import { compareMatches, describeReport, runDifferential } from '../../bench/differential.ts';
 import type { DifferentialOptions, SearchAll } from '../../bench/differential.ts';
 import { generalize } from '../../bench/expressions.ts';
-import { ripgrepAll, ripgrepFiles } from '../../bench/ripgrep.ts';
-import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
+import { ripgrepAll, ripgrepFiles, type ByteRange, type MatchMap } from '../../bench/ripgrep.ts';
 import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import { serveIndexed } from '../e2e/daemon.ts';

@@ -61,7 +61,6 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
   });
 }
 
-/** Ranges by docId. */
 function searchAll(
   searcher: Searcher,
   shardId: string,

@@ -199,7 +199,6 @@ async function streamed({ parts }: Engine, request: SearchRequest): Promise<Sear
   const files: FileResult[] = [];
   for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
     assert.ok('json' in event);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
     const one = JSON.parse(Buffer.from(event.json).toString()) as StreamEvent;
     if (one.type === 'chunk') files.push(...one.files);
     else {

@@ -10,8 +10,7 @@ import { createInterface } from 'node:readline';
 import Libsql from 'libsql';
 import type { NewAuditRecord } from '../../daemon/store/audit.ts';
 import { ReaderSet } from '../../daemon/store/host-readers.ts';
-import { openStore } from '../../daemon/store/store.ts';
-import type { Store } from '../../daemon/store/store.ts';
+import { openStore, type Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 
 /** What one step of a writer makes, in transactions of several statements each. */

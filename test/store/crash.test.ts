@@ -8,8 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import Libsql from 'libsql';
 import type { Store } from '../../daemon/store/store.ts';
 import { STEP_GRANT_COUNT, STEP_RECORD_COUNT } from './child.ts';
-import { onBothEngines } from './harness.ts';
-import type { Location } from './harness.ts';
+import { onBothEngines, type Location } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { startChild } from './processes.ts';
 

@@ -8,10 +8,8 @@ import { mkdirSync, renameSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import Libsql from 'libsql';
-import type { Location } from './harness.ts';
-import { newUser, onEmbedded, refuses } from './harness.ts';
-import { startChild } from './processes.ts';
-import type { Child } from './processes.ts';
+import { newUser, onEmbedded, refuses, type Location } from './harness.ts';
+import { startChild, type Child } from './processes.ts';
 
 const MIB = 1_048_576;
 

@@ -9,21 +9,17 @@ import { after, before, describe } from 'node:test';
 import type { NewAuditRecord } from '../../daemon/store/audit.ts';
 import type { StoredConnection } from '../../daemon/store/connections.ts';
 import type { RepoHost } from '../../daemon/store/repos.ts';
-import { openStore } from '../../daemon/store/store.ts';
-import type { Store, StoreOptions } from '../../daemon/store/store.ts';
+import { openStore, type Store, type StoreOptions } from '../../daemon/store/store.ts';
 import type { User } from '../../daemon/store/users.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { POSTGRES_MISSING, startPostgres } from './postgres-server.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { POSTGRES_MISSING, startPostgres, type PostgresServer } from './postgres-server.ts';
 
 export type StoreKind = Store['kind'];
 
-/** An empty database. */
 export interface Location {
   readonly kind: StoreKind;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** Everything that its stores have logged. */
   readonly logged: string[];
   open(options?: Partial<StoreOptions>): Promise<Store>;
 }
@@ -131,7 +127,6 @@ export async function refuses(promise: Promise<unknown>, errorCode: string): Pro
   return caught;
 }
 
-/** An audit record. */
 export function newRecord(timestamp: number, fields: Partial<NewAuditRecord> = {}): NewAuditRecord {
   return {
     timestamp,
@@ -147,7 +142,6 @@ export function newRecord(timestamp: number, fields: Partial<NewAuditRecord> = {
   };
 }
 
-/** A connection that was never listed. */
 export function connectionOf(
   connectionId: number,
   more: Partial<StoredConnection> = {},
@@ -191,7 +185,6 @@ export function hostOf(hostId: string, facts: Partial<RepoHost['facts']> = {}): 
 
 let hashCount = 0;
 
-/** 64 hex digits that are new. */
 export function newHash(): string {
   return (++hashCount).toString(16).padStart(64, '0');
 }

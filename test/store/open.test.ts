@@ -103,7 +103,6 @@ test('an earlier version on a full disk: refused without loss, migrated once the
   };
   for (const text of SECOND_FORM) inFile((file) => file.exec(text));
   const formOf = (): unknown =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this statement
     inFile(
       (file) =>
         (file.prepare(`SELECT max(name) AS form FROM trawl_migrations`).get() as { form: string })
@@ -327,7 +326,6 @@ const WORDS: Readonly<Record<string, string>> = {
 /** A statement that adds a row with this text in a column. */
 function insertionOf(file: Libsql.Database, name: string, value: string): string {
   const [table, column] = name.split('.');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of this statement
   const columns = file.prepare(`SELECT * FROM pragma_table_info('${table}')`).all() as {
     name: string;
     type: string;

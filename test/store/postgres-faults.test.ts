@@ -6,8 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Store } from '../../daemon/store/store.ts';
-import type { Location } from './harness.ts';
-import { newUser, onPostgres, refuses } from './harness.ts';
+import { newUser, onPostgres, refuses, type Location } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 const GRANT_COUNT = 600;

@@ -2,8 +2,7 @@
 // there, gone after the tests. Not the one that the Debian package starts. Where PostgreSQL is not
 // installed, or there is no user it could run as, `POSTGRES_MISSING` says why tests are skipped.
 
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +19,6 @@ export interface PostgresServer {
   /** `fast` ends all connections, `immediate` is like a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>;
   start(): Promise<void>;
-  /** Ends it and removes the cluster. */
   remove(): Promise<void>;
 }
 
@@ -61,7 +59,6 @@ export const POSTGRES_MISSING: string | undefined =
       ? 'there is no user that PostgreSQL could run as'
       : undefined;
 
-/** A running server with an empty cluster. */
 export async function startPostgres(): Promise<PostgresServer> {
   if (programs === undefined || owner === undefined) throw new Error(POSTGRES_MISSING);
   // Why /tmp: the path of a socket may have 107 bytes.

@@ -1,15 +1,13 @@
 // Starts the child of this folder and reads its output.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** Every line so far. */
   readonly lines: readonly string[];
   /** The first line from `start` on that begins with this. */
   line(matchStart: string, start?: number): Promise<string>;

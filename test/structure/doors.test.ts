@@ -20,11 +20,7 @@ const DOORS: readonly Door[] = [
     module: ['uWebSockets.js'],
     locations: ['daemon/http/adapters/uws-adapter.ts'],
   },
-  {
-    what: 'node:http',
-    module: ['node:http'],
-    locations: ['daemon/http/', 'daemon/cli/'],
-  },
+  { what: 'node:http', module: ['node:http'], locations: ['daemon/http/', 'daemon/cli/'] },
   {
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,

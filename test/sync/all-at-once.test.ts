@@ -148,7 +148,6 @@ class World implements AsyncDisposable {
     this.#serve(repos.filter(() => this.#random() < 0.7));
   }
 
-  /** Waits for all that was started. */
   async #settle(): Promise<void> {
     await Promise.all(this.#going.splice(0));
   }

@@ -19,7 +19,7 @@ import { NEVER } from '../index/merge-limits.ts';
 
 const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
 
-void test('delta or full build, and why', { timeout: 120_000 }, async () => {
+void test('delta or full build, and why', async () => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const textsOf = (text: string): Record<string, string> =>
     Object.fromEntries(names.map((name) => [name, `${text} ${name}`]));
@@ -71,7 +71,7 @@ void test('delta or full build, and why', { timeout: 120_000 }, async () => {
   assert.equal(result!.reason, 'settings or the format of the index changed');
 });
 
-void test('a repository without docs has no shard', { timeout: 120_000 }, async () => {
+void test('a repository without docs has no shard', async () => {
   const repo = makeRepo({});
   git(repo, 'branch', 'other');
   const onDemand = { repos: 20, docs: 1000, timeoutMs: 60_000, diskBytes: 1 << 30 };

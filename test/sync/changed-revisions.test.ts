@@ -17,7 +17,6 @@ import {
 } from '../sources/git/fixture.ts';
 import { filesOf, type IndexOf, indexOf, openIndexOf, displayed } from './index-of.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: ['**'] };
 
 /** main: a.txt "plum two"; branch old: a.txt "plum one", gone.txt; tag v1 as old. */
@@ -31,7 +30,7 @@ function makePlum(): string {
   return repo;
 }
 
-void test('only sets of docs change while the shards have all docs', TIMEOUT, async () => {
+void test('only sets of docs change while the shards have all docs', async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
   await using index = await openIndexOf(dataDir);
@@ -77,7 +76,7 @@ void test('only sets of docs change while the shards have all docs', TIMEOUT, as
   await step('plum', ['a.txt heads/main', 'new.txt heads/main'], true);
 });
 
-void test('results name the blobs of empty, binary and too large files', TIMEOUT, async () => {
+void test('results name the blobs of empty, binary and too large files', async () => {
   const repo = makeRepo({
     'bin/b': Buffer.of(0, 1, 2),
     'empty.txt': '',
@@ -104,7 +103,7 @@ void test('results name the blobs of empty, binary and too large files', TIMEOUT
   await check(again);
 });
 
-void test('docs without a revision are in no answer and no count', TIMEOUT, async () => {
+void test('docs without a revision are in no answer and no count', async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
   await using index = await indexOf(dataDir, repo, { branches: ['old'] });
@@ -120,7 +119,7 @@ void test('docs without a revision are in no answer and no count', TIMEOUT, asyn
   }
 });
 
-void test('the selection is kept, replaced option by option, and emptied', TIMEOUT, async () => {
+void test('the selection is kept, replaced option by option, and emptied', async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
   await using index = await openIndexOf(dataDir);
@@ -135,7 +134,7 @@ void test('the selection is kept, replaced option by option, and emptied', TIMEO
   assert.deepEqual(index.instance.served.records[0]?.selection, undefined);
 });
 
-void test('tags without a commit are excluded and named', TIMEOUT, async () => {
+void test('tags without a commit are excluded and named', async () => {
   const repo = makePlum();
   git(repo, 'tag', 'tree', 'main^{tree}');
   git(repo, 'tag', 'blob', 'main:a.txt');
@@ -147,38 +146,34 @@ void test('tags without a commit are excluded and named', TIMEOUT, async () => {
   assert.deepEqual(displayed(await index.search('gone rev:nested')), ['gone.txt tags/nested']);
 });
 
-void test(
-  'a work tree: the files on disk are HEAD, branches come from commits',
-  TIMEOUT,
-  async () => {
-    const repo = makePlum();
-    writeFiles(repo, { 'a.txt': 'plum edited\n', 'untracked.txt': 'plum untracked\n' });
-    const dataDir = temporaryFolder();
-    await using index = await openIndexOf(dataDir);
-    const [result] = await index.index([repo], { branches: ['*'] }, 'worktree');
-    assert.equal(result?.revisionCount, 3);
-    assert.deepEqual(displayed(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
-    assert.deepEqual(displayed(await index.search('plum rev:*')), [
-      'a.txt HEAD',
-      'a.txt heads/main',
-      'a.txt heads/old',
-      'gone.txt heads/old',
-      'untracked.txt HEAD',
-    ]);
-    assert.deepEqual(displayed(await index.search('file:bin rev:*')), [
-      'bin/b HEAD,heads/main',
-      'bin/b heads/old',
-    ]);
-    const shards = filesOf(dataDir).shards;
-    git(repo, 'branch', 'more');
-    await index.index([repo], {}, 'worktree');
-    assert.deepEqual(filesOf(dataDir).shards, shards);
-    assert.deepEqual(displayed(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
-    assert.equal((await index.index([repo], {}, 'worktree'))[0]?.isUnchanged, true);
-  },
-);
+void test('a work tree: the files on disk are HEAD, branches come from commits', async () => {
+  const repo = makePlum();
+  writeFiles(repo, { 'a.txt': 'plum edited\n', 'untracked.txt': 'plum untracked\n' });
+  const dataDir = temporaryFolder();
+  await using index = await openIndexOf(dataDir);
+  const [result] = await index.index([repo], { branches: ['*'] }, 'worktree');
+  assert.equal(result?.revisionCount, 3);
+  assert.deepEqual(displayed(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
+  assert.deepEqual(displayed(await index.search('plum rev:*')), [
+    'a.txt HEAD',
+    'a.txt heads/main',
+    'a.txt heads/old',
+    'gone.txt heads/old',
+    'untracked.txt HEAD',
+  ]);
+  assert.deepEqual(displayed(await index.search('file:bin rev:*')), [
+    'bin/b HEAD,heads/main',
+    'bin/b heads/old',
+  ]);
+  const shards = filesOf(dataDir).shards;
+  git(repo, 'branch', 'more');
+  await index.index([repo], {}, 'worktree');
+  assert.deepEqual(filesOf(dataDir).shards, shards);
+  assert.deepEqual(displayed(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
+  assert.equal((await index.index([repo], {}, 'worktree'))[0]?.isUnchanged, true);
+});
 
-void test('a folder without git has one revision, and says so', TIMEOUT, async () => {
+void test('a folder without git has one revision, and says so', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a.txt': 'plum\n' });
   await using index = await openIndexOf(temporaryFolder());
@@ -189,7 +184,7 @@ void test('a folder without git has one revision, and says so', TIMEOUT, async (
   assert.deepEqual(displayed(await index.search('plum rev:main')), []);
 });
 
-void test('languages are those of the default revision', TIMEOUT, async () => {
+void test('languages are those of the default revision', async () => {
   const repo = makeRepo({ '.gitattributes': '*.x linguist-language=Python\n', 'a.x': 'plum\n' });
   git(repo, 'branch', 'ruby');
   git(repo, 'checkout', '-q', 'ruby');
@@ -203,80 +198,65 @@ void test('languages are those of the default revision', TIMEOUT, async () => {
   );
 });
 
-void test(
-  'a revision file with a wrong byte: out of service, reported, rebuilt',
-  TIMEOUT,
-  async () => {
-    const repo = makePlum();
-    const dataDir = temporaryFolder();
-    await using first = await indexOf(dataDir, repo, ALL);
-    await first.close();
-    const [name = ''] = filesOf(dataDir).revisions;
-    const file = path.join(dataDir, 'shards', name);
-    const valid = readFileSync(file);
-    for (let round = 0; round < 6; round++) {
-      const bytes = Buffer.from(valid);
-      bytes[Math.floor((round * valid.length) / 6)]! ^= 0x10;
-      writeFileSync(file, bytes);
-      await using reader = await openIndexOf(dataDir, { isOwner: false });
-      const answer = await reader.search('plum');
-      assert.deepEqual(answer.files, [], `${round}`);
-      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], `${round}`);
-    }
-    await using owner = await indexOf(dataDir, repo);
-    assert.equal((await owner.search('plum rev:*')).files.length, 3);
-    assert.equal(owner.instance.served.quarantinedCount, 0);
-  },
-);
+void test('a revision file with a wrong byte: out of service, reported, rebuilt', async () => {
+  const repo = makePlum();
+  const dataDir = temporaryFolder();
+  await using first = await indexOf(dataDir, repo, ALL);
+  await first.close();
+  const [name = ''] = filesOf(dataDir).revisions;
+  const file = path.join(dataDir, 'shards', name);
+  const valid = readFileSync(file);
+  for (let round = 0; round < 6; round++) {
+    const bytes = Buffer.from(valid);
+    bytes[Math.floor((round * valid.length) / 6)]! ^= 0x10;
+    writeFileSync(file, bytes);
+    await using reader = await openIndexOf(dataDir, { isOwner: false });
+    const answer = await reader.search('plum');
+    assert.deepEqual(answer.files, [], `${round}`);
+    assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], `${round}`);
+  }
+  await using owner = await indexOf(dataDir, repo);
+  assert.equal((await owner.search('plum rev:*')).files.length, 3);
+  assert.equal(owner.instance.served.quarantinedCount, 0);
+});
 
-void test(
-  'files left by a killed process beside the catalog are removed, the old state stays',
-  TIMEOUT,
-  async () => {
-    const repo = makePlum();
-    const dataDir = temporaryFolder();
-    await using first = await indexOf(dataDir, repo, ALL);
-    const before = displayed(await first.search('rev:*'));
-    const files = filesOf(dataDir);
-    // All that publishing writes before the catalog, without the catalog.
-    await first.instance.catalog.writeRevisions(Buffer.alloc(100, 7));
-    await first.close();
-    mkdirSync(path.join(dataDir, 'shards'), { recursive: true });
-    writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
-    await using second = await openIndexOf(dataDir);
-    assert.deepEqual(filesOf(dataDir), files);
-    assert.deepEqual(displayed(await second.search('rev:*')), before);
-  },
-);
+void test('files left by a killed process beside the catalog are removed, the old state stays', async () => {
+  const repo = makePlum();
+  const dataDir = temporaryFolder();
+  await using first = await indexOf(dataDir, repo, ALL);
+  const before = displayed(await first.search('rev:*'));
+  const files = filesOf(dataDir);
+  // All that publishing writes before the catalog, without the catalog.
+  await first.instance.catalog.writeRevisions(Buffer.alloc(100, 7));
+  await first.close();
+  mkdirSync(path.join(dataDir, 'shards'), { recursive: true });
+  writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
+  await using second = await openIndexOf(dataDir);
+  assert.deepEqual(filesOf(dataDir), files);
+  assert.deepEqual(displayed(await second.search('rev:*')), before);
+});
 
-void test(
-  'a catalog of one revision, written by the previous version, opens and grows',
-  TIMEOUT,
-  async () => {
-    const repo = makePlum();
-    // Docs without stored content would have a revision file.
-    git(repo, 'rm', '-q', '-r', 'bin');
-    commitAll(repo);
-    const dataDir = temporaryFolder();
-    await using first = await indexOf(dataDir, repo);
-    const files = filesOf(dataDir);
-    assert.deepEqual(files.revisions, []);
-    assert.doesNotMatch(
-      JSON.stringify(first.instance.catalog.repos),
-      /selection|revision(?:s|File)/,
-    );
-    await first.close();
-    await using second = await openIndexOf(dataDir);
-    assert.deepEqual(displayed(await second.search('plum')), ['a.txt heads/main']);
-    assert.deepEqual(displayed(await second.search('plum rev:main')), ['a.txt heads/main']);
-    assert.deepEqual(displayed(await second.search('plum -rev:main')), []);
-    assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
-    await second.index([repo], ALL, 'commits');
-    assert.equal((await second.search('plum rev:*')).files.length, 3);
-  },
-);
+void test('a catalog of one revision, written by the previous version, opens and grows', async () => {
+  const repo = makePlum();
+  // Docs without stored content would have a revision file.
+  git(repo, 'rm', '-q', '-r', 'bin');
+  commitAll(repo);
+  const dataDir = temporaryFolder();
+  await using first = await indexOf(dataDir, repo);
+  const files = filesOf(dataDir);
+  assert.deepEqual(files.revisions, []);
+  assert.doesNotMatch(JSON.stringify(first.instance.catalog.repos), /selection|revision(?:s|File)/);
+  await first.close();
+  await using second = await openIndexOf(dataDir);
+  assert.deepEqual(displayed(await second.search('plum')), ['a.txt heads/main']);
+  assert.deepEqual(displayed(await second.search('plum rev:main')), ['a.txt heads/main']);
+  assert.deepEqual(displayed(await second.search('plum -rev:main')), []);
+  assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
+  await second.index([repo], ALL, 'commits');
+  assert.equal((await second.search('plum rev:*')).files.length, 3);
+});
 
-void test('a missing commit, and a repository without commits', TIMEOUT, async () => {
+void test('a missing commit, and a repository without commits', async () => {
   const repo = makePlum();
   await using index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
   git(repo, 'branch', '-D', 'old');
@@ -305,7 +285,7 @@ function makeMany(more: Record<string, string> = {}): string {
   return makeRepo({ ...Object.fromEntries(files), ...more });
 }
 
-void test('a commit on top of a damaged shard: full rebuild', TIMEOUT, async () => {
+void test('a commit on top of a damaged shard: full rebuild', async () => {
   const repo = makeMany();
   const dataDir = temporaryFolder();
   await using first = await indexOf(dataDir, repo, {});
@@ -321,7 +301,7 @@ void test('a commit on top of a damaged shard: full rebuild', TIMEOUT, async () 
   assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
 });
 
-void test('a new commit is in answers that stop at a limit', TIMEOUT, async () => {
+void test('a new commit is in answers that stop at a limit', async () => {
   const repo = makeMany();
   await using index = await indexOf(temporaryFolder(), repo, {});
   commitFiles(repo, { 'a.txt': 'pear\n' });
@@ -330,7 +310,7 @@ void test('a new commit is in answers that stop at a limit', TIMEOUT, async () =
     assert.equal((await index.search('pear', { matches })).files[0]?.path, 'a.txt');
 });
 
-void test('empty and binary files are one doc in all revisions', TIMEOUT, async () => {
+void test('empty and binary files are one doc in all revisions', async () => {
   const repo = makeMany({ empty: '', 'bin/b': 'plum\0' });
   await using index = await indexOf(temporaryFolder(), repo, {});
   git(repo, 'branch', 'dev');
@@ -348,7 +328,7 @@ void test('empty and binary files are one doc in all revisions', TIMEOUT, async 
   );
 });
 
-void test('a symbolic link is not an attribute file, at any time', TIMEOUT, async () => {
+void test('a symbolic link is not an attribute file, at any time', async () => {
   const repo = makeMany();
   const rules = 'f1.txt linguist-language=Rust';
   commitFiles(repo, { '.gitattributes': rules });
@@ -395,33 +375,29 @@ void test(
   },
 );
 
-void test(
-  'content removed from the history is removed from index files by a forced build',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo({ 'secret.txt': 'hunter2plum\n' });
-    for (let i = 0; i < 6; i++) writeFiles(repo, { [`f${i}.txt`]: `plum ${i}\n` });
-    git(repo, 'add', '-A');
-    git(repo, 'commit', '-q', '--amend', '-m', 'all');
-    const dataDir = temporaryFolder();
-    await using index = await openIndexOf(dataDir, { findsSymbols: false });
-    await index.index([repo], {}, 'commits');
-    git(repo, 'rm', '-q', 'secret.txt');
-    git(repo, 'commit', '-q', '--amend', '-m', 'all');
-    await index.index([repo], {}, 'commits');
-    assert.deepEqual(displayed(await index.search('hunter2plum')), []);
-    const shardsWith = (): string[] => {
-      const folder = path.join(dataDir, 'shards');
-      return readdirSync(folder).filter((name) =>
-        readFileSync(path.join(folder, name)).includes('hunter2plum'),
-      );
-    };
-    assert.equal(
-      shardsWith().length,
-      1,
-      'the documents say so: it stays in the shard that it was in',
+void test('content removed from the history is removed from index files by a forced build', async () => {
+  const repo = makeRepo({ 'secret.txt': 'hunter2plum\n' });
+  for (let i = 0; i < 6; i++) writeFiles(repo, { [`f${i}.txt`]: `plum ${i}\n` });
+  git(repo, 'add', '-A');
+  git(repo, 'commit', '-q', '--amend', '-m', 'all');
+  const dataDir = temporaryFolder();
+  await using index = await openIndexOf(dataDir, { findsSymbols: false });
+  await index.index([repo], {}, 'commits');
+  git(repo, 'rm', '-q', 'secret.txt');
+  git(repo, 'commit', '-q', '--amend', '-m', 'all');
+  await index.index([repo], {}, 'commits');
+  assert.deepEqual(displayed(await index.search('hunter2plum')), []);
+  const shardsWith = (): string[] => {
+    const folder = path.join(dataDir, 'shards');
+    return readdirSync(folder).filter((name) =>
+      readFileSync(path.join(folder, name)).includes('hunter2plum'),
     );
-    await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, true);
-    assert.deepEqual(shardsWith(), []);
-  },
-);
+  };
+  assert.equal(
+    shardsWith().length,
+    1,
+    'the documents say so: it stays in the shard that it was in',
+  );
+  await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, true);
+  assert.deepEqual(shardsWith(), []);
+});

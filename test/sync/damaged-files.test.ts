@@ -12,7 +12,6 @@ import test from 'node:test';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { type IndexOf, indexOf, openIndexOf } from './index-of.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };
 
 const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
@@ -66,27 +65,23 @@ async function isWhole(index: IndexOf): Promise<boolean> {
 }
 
 for (const [name, damage] of Object.entries(DAMAGES)) {
-  void test(
-    `symbols ${name}: the text stays in service, only symbols are recomputed`,
-    TIMEOUT,
-    async () => {
-      const { dataDir } = await makeIndex();
-      damage(fileOf(dataDir, '.tags'));
-      const shard = statSync(fileOf(dataDir, '.shard')).ino;
-      await using index = await openIndexOf(dataDir);
-      // At once: by the end of the first search they may have been found again.
-      const [text, symbols] = await Promise.all(['eat', 'sym:eat'].map((one) => index.search(one)));
-      assert.equal(text!.files.length, 1);
-      assert.deepEqual(symbols!.incompleteReasons, ['symbols_missing']);
-      await index.instance.symbols!.run();
-      assert.ok(await isWhole(index));
-      assert.equal(statSync(fileOf(dataDir, '.shard')).ino, shard);
-      assert.deepEqual(index.warnings, ['symbols taken out of service']);
-    },
-  );
+  void test(`symbols ${name}: the text stays in service, only symbols are recomputed`, async () => {
+    const { dataDir } = await makeIndex();
+    damage(fileOf(dataDir, '.tags'));
+    const shard = statSync(fileOf(dataDir, '.shard')).ino;
+    await using index = await openIndexOf(dataDir);
+    // At once: by the end of the first search they may have been found again.
+    const [text, symbols] = await Promise.all(['eat', 'sym:eat'].map((one) => index.search(one)));
+    assert.equal(text!.files.length, 1);
+    assert.deepEqual(symbols!.incompleteReasons, ['symbols_missing']);
+    await index.instance.symbols!.run();
+    assert.ok(await isWhole(index));
+    assert.equal(statSync(fileOf(dataDir, '.shard')).ino, shard);
+    assert.deepEqual(index.warnings, ['symbols taken out of service']);
+  });
 
   for (const ending of ['.shard', '.revisions']) {
-    void test(`${ending} ${name}: out of service, and rebuilt`, TIMEOUT, async () => {
+    void test(`${ending} ${name}: out of service, and rebuilt`, async () => {
       const { dataDir } = await makeIndex();
       damage(fileOf(dataDir, ending));
       await using index = await openIndexOf(dataDir);
@@ -99,7 +94,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
   }
 }
 
-void test('repeated damage is repaired after pauses', TIMEOUT, async () => {
+void test('repeated damage is repaired after pauses', async () => {
   const { dataDir, repo } = await makeIndex();
   await using index = await openIndexOf(dataDir);
   const { served } = index.instance;

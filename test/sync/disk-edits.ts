@@ -89,7 +89,6 @@ export class DiskEdits {
       .filter((one) => !/(?:^|\/)\.git\//.test(one));
   }
 
-  /** Changes something. */
   edit(): Edit {
     const dice = this.#random();
     const files = this.#files();

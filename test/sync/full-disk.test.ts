@@ -22,8 +22,6 @@ import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { SmallDisk } from './small-disk.ts';
 import { checkFiles } from './check-files.ts';
 
-const TIMEOUT = { timeout: 120_000 };
-
 function diskOf(size: string, t: { skip: (why: string) => void }): SmallDisk | undefined {
   const disk = SmallDisk.mount(size);
   if (typeof disk !== 'string') return disk;
@@ -44,7 +42,7 @@ function repoOf(repoId: number, note: string): CatalogRepo {
   };
 }
 
-void test('catalog: a change without disk space is refused as a whole', TIMEOUT, async (t) => {
+void test('catalog: a change without disk space is refused as a whole', async (t) => {
   const disk = diskOf('1m', t);
   if (disk === undefined) return;
   const catalog = new Catalog(disk.folder);
@@ -158,7 +156,7 @@ async function merge({ instance }: IndexOf): Promise<void> {
   if (lines.length > 0) throw new Error(lines[0]);
 }
 
-void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, async (t) => {
+void test('delta, build, revision on demand, merge: all or nothing', async (t) => {
   const disk = diskOf('4m', t);
   if (disk === undefined) return;
   const repo = makeRepo({ 'a.c': 'int plum(void);\n'.repeat(99), 'b.c': 'int plum_b;\n' });
@@ -188,22 +186,18 @@ void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, as
   await checkFiles(index);
 });
 
-void test(
-  'symbols that found no disk space are computed once there is some',
-  TIMEOUT,
-  async (t) => {
-    const disk = diskOf('4m', t);
-    if (disk === undefined) return;
-    await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
-    await index.instance.symbols?.run();
-    await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
-    disk.fill(0);
-    await index.instance.symbols?.run();
-    assert.ok(index.warnings.includes('symbols could not be found'));
-    disk.clear();
-    while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
-    assert.equal((await found(index, 'sym:plum')).length, 1);
-    await oldFilesGone(index);
-    await checkFiles(index);
-  },
-);
+void test('symbols that found no disk space are computed once there is some', async (t) => {
+  const disk = diskOf('4m', t);
+  if (disk === undefined) return;
+  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
+  await index.instance.symbols?.run();
+  await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
+  disk.fill(0);
+  await index.instance.symbols?.run();
+  assert.ok(index.warnings.includes('symbols could not be found'));
+  disk.clear();
+  while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
+  assert.equal((await found(index, 'sym:plum')).length, 1);
+  await oldFilesGone(index);
+  await checkFiles(index);
+});

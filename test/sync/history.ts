@@ -102,7 +102,6 @@ export const RULES = [
 export const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n', 'lib/**\n!lib/deep/\n', 'src\n'];
 const MODES = ['100644', '100644', '100644', '100755', '120000', '160000'] as const;
 
-/** A repository whose branches are written by hand. */
 export class History {
   readonly repo = temporaryFolder();
   readonly #random: () => number;
@@ -112,7 +111,6 @@ export class History {
   readonly #twin: string | undefined;
   /** Ids of commits by the word that their twins have. */
   readonly twins = new Map<string, string>();
-  /** Another number after each change. */
   version = 0;
 
   /** @param twin  what a word begins with that each commit writes into two files; absent: it does not */
@@ -265,7 +263,6 @@ export interface Everything {
   }[];
 }
 
-/** Everything that the repos show. */
 export async function everythingOf(index: IndexOf): Promise<Everything> {
   const answers: Record<string, unknown> = {};
   for (const query of QUERIES)

@@ -50,7 +50,6 @@ export interface IndexOf extends AsyncDisposable {
   readonly dataDir: string;
   readonly instance: Instance;
   readonly warnings: readonly string[];
-  /** The warnings as lines of JSON. */
   readonly warningLines: readonly string[];
   index(
     paths: readonly string[],
@@ -83,13 +82,10 @@ async function searchIn(
     baseUrl: 'http://localhost',
     repoAccess,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
   const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
     RevisionAnswer,
     'files'
-  > & {
-    files: readonly RawFile[];
-  };
+  > & { files: readonly RawFile[] };
   checkInvariants(raw, { matches: request.matches });
   const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));
   return { ...raw, files };
@@ -112,7 +108,6 @@ export async function openIndexOf(
   const warnings: string[] = [];
   const warningLines: string[] = [];
   const write = (line: string): void => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log line
     const { message } = JSON.parse(line) as { message: string };
     warnings.push(message);
     warningLines.push(line);

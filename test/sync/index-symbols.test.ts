@@ -27,7 +27,6 @@ import { hostedRepo, localHost, settingsOf } from './connections/local-host.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const FILES = {
   'a.c': 'struct plum { int stone; };\nint eat(struct plum *p) { return p->stone; }\n',
   'b.py': 'class Plum:\n    def eat(self):\n        return 1\n',
@@ -43,7 +42,7 @@ async function found(index: IndexOf, query: string): Promise<string[]> {
   return files.map((file) => file.path).sort();
 }
 
-void test('symbols are computed after the index and stay with it', TIMEOUT, async () => {
+void test('symbols are computed after the index and stay with it', async () => {
   assert.equal((await enginesHere()).at(-1)?.name, 'tree-sitter');
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
@@ -77,7 +76,7 @@ void test('symbols are computed after the index and stay with it', TIMEOUT, asyn
   assert.deepEqual(filesOf(dataDir, '.next'), []);
 });
 
-void test('equal contents have the symbols of their languages', TIMEOUT, async () => {
+void test('equal contents have the symbols of their languages', async () => {
   const bytes = 'class Walrus:\n    pass\n';
   // The first doc of a content has none, the last one has none, and what is said of one path differs by repository.
   const one = makeRepo({ 'a.md': bytes, 'b.py': bytes, 'c.txt': bytes, 'd.x': bytes });
@@ -114,7 +113,7 @@ void test('equal contents have the symbols of their languages', TIMEOUT, async (
   assert.deepEqual(await walruses(merged), renamed);
 });
 
-void test('without symbols a symbol search says so, others do not', TIMEOUT, async () => {
+void test('without symbols a symbol search says so, others do not', async () => {
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
   await using owner = await openIndexOf(dataDir);
@@ -128,36 +127,32 @@ void test('without symbols a symbol search says so, others do not', TIMEOUT, asy
   assert.equal((await owner.search('sym:eat repo:nothing')).isSearchExhaustive, true);
 });
 
-void test(
-  'damaged symbols are out of service, text is not; they are recomputed',
-  TIMEOUT,
-  async () => {
-    const repo = makeRepo(FILES);
-    const dataDir = temporaryFolder();
-    await using first = await openIndexOf(dataDir);
-    await first.index([repo]);
-    await first.instance.symbols!.run();
-    await first.close();
-    const [name = ''] = filesOf(dataDir, '.tags');
-    const file = path.join(dataDir, 'shards', name);
-    const bytes = readFileSync(file);
-    bytes[300]! ^= 1; // in the starts of the blocks' rows
-    bytes[20]! ^= 1;
-    writeFileSync(file, bytes);
+void test('damaged symbols are out of service, text is not; they are recomputed', async () => {
+  const repo = makeRepo(FILES);
+  const dataDir = temporaryFolder();
+  await using first = await openIndexOf(dataDir);
+  await first.index([repo]);
+  await first.instance.symbols!.run();
+  await first.close();
+  const [name = ''] = filesOf(dataDir, '.tags');
+  const file = path.join(dataDir, 'shards', name);
+  const bytes = readFileSync(file);
+  bytes[300]! ^= 1; // in the starts of the blocks' rows
+  bytes[20]! ^= 1;
+  writeFileSync(file, bytes);
 
-    await using reader = await openIndexOf(dataDir, { isOwner: false });
-    assert.deepEqual(await found(reader, 'eat'), ['a.c', 'b.py', 'c.txt']);
-    assert.deepEqual((await reader.search('sym:eat')).incompleteReasons, ['symbols_missing']);
-    assert.equal(reader.instance.served.quarantinedCount, 0);
-    assert.ok(reader.warnings.includes('symbols taken out of service'));
-    await reader.close();
+  await using reader = await openIndexOf(dataDir, { isOwner: false });
+  assert.deepEqual(await found(reader, 'eat'), ['a.c', 'b.py', 'c.txt']);
+  assert.deepEqual((await reader.search('sym:eat')).incompleteReasons, ['symbols_missing']);
+  assert.equal(reader.instance.served.quarantinedCount, 0);
+  assert.ok(reader.warnings.includes('symbols taken out of service'));
+  await reader.close();
 
-    await using owner = await openIndexOf(dataDir);
-    await owner.index([repo]);
-    await owner.instance.symbols!.run();
-    assert.deepEqual(await found(owner, 'sym:^eat$'), ['a.c', 'b.py']);
-  },
-);
+  await using owner = await openIndexOf(dataDir);
+  await owner.index([repo]);
+  await owner.instance.symbols!.run();
+  assert.deepEqual(await found(owner, 'sym:^eat$'), ['a.c', 'b.py']);
+});
 
 /** The symbols of the largest shard are found anew the next time that the catalog is asked for this. */
 function findWith(
@@ -184,7 +179,7 @@ function findWith(
   };
 }
 
-void test('symbols computed during a job or a merge stay', TIMEOUT, async (t) => {
+void test('symbols computed during a job or a merge stay', async (t) => {
   const files = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(200)]),
   );
@@ -215,7 +210,7 @@ void test('symbols computed during a job or a merge stay', TIMEOUT, async (t) =>
   await checkFiles(last);
 });
 
-void test('a shard replaced while its symbols are computed is not an error', TIMEOUT, async (t) => {
+void test('a shard replaced while its symbols are computed is not an error', async (t) => {
   const repo = makeRepo(FILES);
   await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
   const { symbols } = indexerOf(index.instance);
@@ -259,43 +254,39 @@ async function twoWithout(): Promise<string> {
   return index.dataDir;
 }
 
-void test(
-  'symbols of newly visible repositories are computed, the smallest first',
-  TIMEOUT,
-  async (t) => {
-    await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
-    const { instance } = index;
-    const { symbols } = indexerOf(instance);
-    // As at a start whose sources have not been looked at yet.
-    instance.served.repoIds = new Set();
-    instance.served.publish();
-    await instance.symbols!.run();
-    assert.equal(symbols.pending, undefined);
+void test('symbols of newly visible repositories are computed, the smallest first', async (t) => {
+  await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+  const { instance } = index;
+  const { symbols } = indexerOf(instance);
+  // As at a start whose sources have not been looked at yet.
+  instance.served.repoIds = new Set();
+  instance.served.publish();
+  await instance.symbols!.run();
+  assert.equal(symbols.pending, undefined);
 
-    const adopt = symbols.adopt.bind(symbols);
-    const states: (string | undefined)[] = [];
-    const docCounts: number[] = [];
-    t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
-      states.push(symbols.pending);
-      const shards = instance.catalog.repos.flatMap((repo) => repo.shards);
-      docCounts.push(shards.find(({ shardId }) => shardId === call[0])!.docCount);
-      await adopt(...call);
-    });
-    instance.served.repoIds = undefined;
-    instance.served.publish();
-    assert.equal(symbols.pending, 'symbols of 2 repositories are missing: 2 waiting');
-    assert.ok(indexerOf(instance).degradations.includes(symbols.pending));
-    await eventually(() => symbols.pending === undefined);
-    assert.deepEqual(docCounts, [1, 9]);
-    assert.deepEqual(states, [
-      'symbols of 2 repositories are missing: 1 being read, 1 waiting',
-      'symbols of 1 repository are missing: 1 being read',
-    ]);
-    assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
-  },
-);
+  const adopt = symbols.adopt.bind(symbols);
+  const states: (string | undefined)[] = [];
+  const docCounts: number[] = [];
+  t.mock.method(symbols, 'adopt', async (...call: Parameters<typeof adopt>) => {
+    states.push(symbols.pending);
+    const shards = instance.catalog.repos.flatMap((repo) => repo.shards);
+    docCounts.push(shards.find(({ shardId }) => shardId === call[0])!.docCount);
+    await adopt(...call);
+  });
+  instance.served.repoIds = undefined;
+  instance.served.publish();
+  assert.equal(symbols.pending, 'symbols of 2 repositories are missing: 2 waiting');
+  assert.ok(indexerOf(instance).degradations.includes(symbols.pending));
+  await eventually(() => symbols.pending === undefined);
+  assert.deepEqual(docCounts, [1, 9]);
+  assert.deepEqual(states, [
+    'symbols of 2 repositories are missing: 1 being read, 1 waiting',
+    'symbols of 1 repository are missing: 1 being read',
+  ]);
+  assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
+});
 
-void test('failed symbols are reported, and retried', TIMEOUT, async (t) => {
+void test('failed symbols are reported, and retried', async (t) => {
   await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
   const { symbols, degradations } = indexerOf(index.instance);
   assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
@@ -322,7 +313,7 @@ void test('failed symbols are reported, and retried', TIMEOUT, async (t) => {
   assert.deepEqual(await found(index, 'sym:pear'), ['small.c']);
 });
 
-void test('closing does not wait for a host that symbols wait for', TIMEOUT, async (t) => {
+void test('closing does not wait for a host that symbols wait for', async (t) => {
   const server = await GitServer.start(t, { root: temporaryFolder() });
   server.answer = () => true; // It does not.
   const host = localHost(new URL(server.url).host);

@@ -43,7 +43,6 @@ export function recordOf(repoId: number): RepoRecord {
   };
 }
 
-/** An attempt that is under way. */
 export interface Attempt {
   readonly repoId: number;
   readonly isForced: boolean;
@@ -60,7 +59,6 @@ export interface Daemon extends AsyncDisposable {
   /** Those that have begun, in order. */
   readonly attempts: Attempt[];
   readonly warnings: string[];
-  /** Other lines of the log. */
   readonly reported: string[];
 }
 

@@ -177,48 +177,42 @@ async function check(
   }
 }
 
-void test(
-  'queries over 240 revisions and two repos agree with git',
-  { timeout: 280_000 },
-  async () => {
-    const busy = makeBusyRepo();
-    const other = makeRepo({ 'a.txt': 'plum\n', 'b.py': 'pear = 1\n' });
-    git(other, 'branch', 'work-other');
-    writeFiles(other, { 'a.txt': 'plum changed\n' });
-    git(other, 'commit', '-q', '-a', '-m', 'more');
-    const single = makeRepo({ 'single.txt': 'plum pear\n' });
-    const dataDir = temporaryFolder();
-    await using index = await openIndexOf(dataDir);
-    const results = [
-      ...(await index.index([busy, other, single], { branches: ['**'], tags: ['**'] }, 'commits')),
-    ];
-    assert.deepEqual(
-      results.map(({ state, revisionCount }) => `${state} ${revisionCount}`),
-      [`COMPLETED ${2 * COMMIT_COUNT + 3}`, 'COMPLETED 2', 'COMPLETED 1'],
-    );
-    const oracles = [busy, other, single].map((repo, i) => oracleOf(repo, results[i]?.repo ?? ''));
-    await check(index, oracles, false);
-    await check(index, oracles, true);
+void test('queries over 240 revisions and two repos agree with git', async () => {
+  const busy = makeBusyRepo();
+  const other = makeRepo({ 'a.txt': 'plum\n', 'b.py': 'pear = 1\n' });
+  git(other, 'branch', 'work-other');
+  writeFiles(other, { 'a.txt': 'plum changed\n' });
+  git(other, 'commit', '-q', '-a', '-m', 'more');
+  const single = makeRepo({ 'single.txt': 'plum pear\n' });
+  const dataDir = temporaryFolder();
+  await using index = await openIndexOf(dataDir);
+  const results = [
+    ...(await index.index([busy, other, single], { branches: ['**'], tags: ['**'] }, 'commits')),
+  ];
+  assert.deepEqual(
+    results.map(({ state, revisionCount }) => `${state} ${revisionCount}`),
+    [`COMPLETED ${2 * COMMIT_COUNT + 3}`, 'COMPLETED 2', 'COMPLETED 1'],
+  );
+  const oracles = [busy, other, single].map((repo, i) => oracleOf(repo, results[i]?.repo ?? ''));
+  await check(index, oracles, false);
+  await check(index, oracles, true);
 
-    // Docs equal in path and content are one, contents are stored once.
-    const docs = oracles.flatMap((oracle) => oracle.docs);
-    assert.equal(
-      results.reduce((sum, { docCount }) => sum + docCount, 0),
-      docs.length,
-    );
-    const contents = new Set(oracles[0]?.docs.map(({ content }) => content));
-    const size = [...contents].reduce((sum, content) => sum + content.length + 1, 0);
-    assert.equal(results[0]?.contentSize, size);
-    assert.equal(filesOf(dataDir).revisions.length, 2);
-    await index.close();
+  // Docs equal in path and content are one, contents are stored once.
+  const docs = oracles.flatMap((oracle) => oracle.docs);
+  assert.equal(
+    results.reduce((sum, { docCount }) => sum + docCount, 0),
+    docs.length,
+  );
+  const contents = new Set(oracles[0]?.docs.map(({ content }) => content));
+  const size = [...contents].reduce((sum, content) => sum + content.length + 1, 0);
+  assert.equal(results[0]?.contentSize, size);
+  assert.equal(filesOf(dataDir).revisions.length, 2);
+  await index.close();
 
-    await using again = await openIndexOf(dataDir, { inlineNs: 0n });
-    await check(again, oracles, false);
-    assert.deepEqual(
-      (await again.index([busy, other, single], {}, 'commits')).map(
-        ({ isUnchanged }) => isUnchanged,
-      ),
-      [true, true, true],
-    );
-  },
-);
+  await using again = await openIndexOf(dataDir, { inlineNs: 0n });
+  await check(again, oracles, false);
+  assert.deepEqual(
+    (await again.index([busy, other, single], {}, 'commits')).map(({ isUnchanged }) => isUnchanged),
+    [true, true, true],
+  );
+});

@@ -23,7 +23,6 @@ import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 /** Nothing is merged before it is asked for. */
 const LIMITS = { ...EAGER, shardCount: 3 };
 
@@ -62,7 +61,6 @@ async function reopened(
   return { ...index, repos };
 }
 
-/** Whether a text is in the files of an index. */
 function isIn({ instance: { catalog } }: IndexOf, text: string): boolean {
   return readdirSync(catalog.shardFolder).some((name) =>
     readFileSync(catalog.filePath(name)).includes(text),
@@ -75,7 +73,7 @@ async function plumsOf(index: IndexOf): Promise<string[]> {
   return files.map(({ repository, path }) => `${repository} ${path}`);
 }
 
-void test('many repos in one shard: a removed repo disappears at once', TIMEOUT, async () => {
+void test('many repos in one shard: a removed repo disappears at once', async () => {
   await using index = await unmerged(4);
   const before = await plumsOf(index);
   await using again = await reopened(index);
@@ -102,7 +100,7 @@ void test('many repos in one shard: a removed repo disappears at once', TIMEOUT,
   await checkFiles(again);
 });
 
-void test('a damaged shard in a merge is rebuilt, and then merged', TIMEOUT, async () => {
+void test('a damaged shard in a merge is rebuilt, and then merged', async () => {
   await using index = await unmerged(3);
   const before = await plumsOf(index);
   await using again = await reopened(index);
@@ -122,7 +120,7 @@ void test('a damaged shard in a merge is rebuilt, and then merged', TIMEOUT, asy
   await checkFiles(again);
 });
 
-void test('a shard removed before it is read is not an error', TIMEOUT, async () => {
+void test('a shard removed before it is read is not an error', async () => {
   await using index = await unmerged(4);
   await using again = await reopened(index);
   const { catalog, served } = again.instance;
@@ -139,7 +137,7 @@ void test('a shard removed before it is read is not an error', TIMEOUT, async ()
   await checkFiles(again);
 });
 
-void test('a repo rebuilt during a merge keeps the result of its job', TIMEOUT, async () => {
+void test('a repo rebuilt during a merge keeps the result of its job', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
@@ -156,7 +154,7 @@ void test('a repo rebuilt during a merge keeps the result of its job', TIMEOUT, 
   }
 });
 
-void test('a rebuilt repo is gone from its shared file, after a purge', TIMEOUT, async () => {
+void test('a rebuilt repo is gone from its shared file, after a purge', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
@@ -175,7 +173,7 @@ void test('a rebuilt repo is gone from its shared file, after a purge', TIMEOUT,
   await checkFiles(again);
 });
 
-void test('closed during a merge: nothing is left behind', TIMEOUT, async () => {
+void test('closed during a merge: nothing is left behind', async () => {
   await using index = await unmerged(6);
   await using again = await reopened(index);
   void indexerOf(again.instance).merger.run();
@@ -186,7 +184,7 @@ void test('closed during a merge: nothing is left behind', TIMEOUT, async () => 
   assert.equal((await plumsOf(last)).length, 6);
 });
 
-void test('damage found during a merge does not pass as valid', TIMEOUT, async () => {
+void test('damage found during a merge does not pass as valid', async () => {
   await using index = await unmerged(4);
   await using again = await reopened(index);
   const { merger, jobs } = indexerOf(again.instance);
@@ -207,7 +205,7 @@ void test('damage found during a merge does not pass as valid', TIMEOUT, async (
   assert.equal((await plumsOf(again)).length, 4);
 });
 
-void test('merges requested during a purge follow it', TIMEOUT, async () => {
+void test('merges requested during a purge follow it', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);
@@ -233,7 +231,7 @@ async function withHole(): Promise<MergeableIndex> {
   return again;
 }
 
-void test('a purge does not wait for the pause after failed merges', TIMEOUT, async (t) => {
+void test('a purge does not wait for the pause after failed merges', async (t) => {
   await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   const refused = (): Promise<never> => Promise.reject(new Error('no room'));
@@ -248,7 +246,7 @@ void test('a purge does not wait for the pause after failed merges', TIMEOUT, as
   await checkFiles(index);
 });
 
-void test('an impossible purge ends', TIMEOUT, async (t) => {
+void test('an impossible purge ends', async (t) => {
   await using index = await withHole();
   const { merger } = indexerOf(index.instance);
   for (const error of [new Error('no room'), new MergeOverflow()]) {
@@ -264,7 +262,7 @@ void test('an impossible purge ends', TIMEOUT, async (t) => {
   assert.ok(!isIn(index, 'plum0'));
 });
 
-void test('shards too large together stay separate, others are merged', TIMEOUT, async (t) => {
+void test('shards too large together stay separate, others are merged', async (t) => {
   await using index = await unmerged(6);
   const before = await plumsOf(index);
   const all = shardIdsOf(index);
@@ -288,7 +286,7 @@ void test('shards too large together stay separate, others are merged', TIMEOUT,
   assert.deepEqual(await plumsOf(last), before);
 });
 
-void test('a long job keeps its repo out of a merge, and no other', TIMEOUT, async (t) => {
+void test('a long job keeps its repo out of a merge, and no other', async (t) => {
   await using index = await unmerged(4);
   const files = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]));
   writeFiles(index.repos[0]!, files);
@@ -325,7 +323,7 @@ void test('a long job keeps its repo out of a merge, and no other', TIMEOUT, asy
   await checkFiles(again);
 });
 
-void test('a merge without disk space takes nothing out of service', TIMEOUT, async (t) => {
+void test('a merge without disk space takes nothing out of service', async (t) => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
   const { merger } = indexerOf(again.instance);

@@ -19,7 +19,6 @@ import {
 } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer, displayed } from './index-of.ts';
 
-const TIMEOUT = { timeout: 120_000 };
 const LIMITS = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
 /** What every commit has. */
 const HERE = ['a.txt', 'd/e/b.txt', 'same.txt'];
@@ -81,29 +80,25 @@ function excludedWarnings({ warningLines }: IndexOf): string[] {
     .sort();
 }
 
-void test(
-  'a clone without blobs: files on disk, and unchanged committed ones',
-  TIMEOUT,
-  async (t) => {
-    const repo = cloneOf(makeSource(), '--filter=blob:none');
-    const index = await indexed(t, [repo], ALL, 'worktree');
-    assert.deepEqual(
-      displayed(await index.search('plum')),
-      HERE.map((file) => `${file} HEAD`),
-    );
-    assert.deepEqual(displayed(await index.search('plum rev:one')), ['same.txt heads/one']);
-    assert.deepEqual(excludedWarnings(index), ['a.txt', 'a.txt', 'd/e/b.txt', 'd/e/b.txt']);
-  },
-);
+void test('a clone without blobs: files on disk, and unchanged committed ones', async (t) => {
+  const repo = cloneOf(makeSource(), '--filter=blob:none');
+  const index = await indexed(t, [repo], ALL, 'worktree');
+  assert.deepEqual(
+    displayed(await index.search('plum')),
+    HERE.map((file) => `${file} HEAD`),
+  );
+  assert.deepEqual(displayed(await index.search('plum rev:one')), ['same.txt heads/one']);
+  assert.deepEqual(excludedWarnings(index), ['a.txt', 'a.txt', 'd/e/b.txt', 'd/e/b.txt']);
+});
 
-void test('a bare clone without any blob', TIMEOUT, async (t) => {
+void test('a bare clone without any blob', async (t) => {
   const repo = cloneOf(makeSource(), '--bare', '--filter=blob:none');
   const index = await indexed(t, [repo], ALL, 'commits');
   assert.equal((await index.search('plum')).files.length, 0);
   assert.equal(excludedWarnings(index).length, 7);
 });
 
-void test('a clone without trees: missing revisions are named', TIMEOUT, async (t) => {
+void test('a clone without trees: missing revisions are named', async (t) => {
   const repo = cloneOf(makeSource(), '--filter=tree:0');
   const index = await indexed(t, [repo], ALL, 'commits');
   assert.deepEqual(
@@ -114,7 +109,7 @@ void test('a clone without trees: missing revisions are named', TIMEOUT, async (
   assert.deepEqual(excludedWarnings(index), commits);
 });
 
-void test('a missing tree: everything else is searched, later commits too', TIMEOUT, async (t) => {
+void test('a missing tree: everything else is searched, later commits too', async (t) => {
   const repo = makeSource();
   removeObject(repo, 'one:d');
   removeObject(repo, 'main:d/e');
@@ -137,7 +132,7 @@ void test('a missing tree: everything else is searched, later commits too', TIME
   assert.deepEqual(await found('one'), ['a.txt heads/one', 'same.txt heads/one']);
 });
 
-void test('a truncated object fails no search', TIMEOUT, async (t) => {
+void test('a truncated object fails no search', async (t) => {
   const repos = [makeSource(), makeSource()] as const;
   const [cut] = repos;
   const digests = Array.from({ length: 30 }, (_, line) => hash('sha512', `${line}`));
@@ -156,7 +151,7 @@ void test('a truncated object fails no search', TIMEOUT, async (t) => {
   assert.match(String(message), /: The git object \w+ is missing or damaged/);
 });
 
-void test('a repository that git refuses: the revision is not unknown', TIMEOUT, async (t) => {
+void test('a repository that git refuses: the revision is not unknown', async (t) => {
   const repo = makeSource();
   const index = await indexed(t, [repo], {}, 'commits');
   writeFileSync(path.join(repo, '.git/config'), '[core]\n\trepositoryformatversion = 9\n');
@@ -173,7 +168,7 @@ function reported({ hints = [], ...answer }: RevisionAnswer): readonly unknown[]
   return [answer.isSearchExhaustive, answer.incompleteReasons, ...hints.map((one) => one.message)];
 }
 
-void test('on-demand revisions that git cannot read completely are named', TIMEOUT, async (t) => {
+void test('on-demand revisions that git cannot read completely are named', async (t) => {
   const [whole, part, gone, cut] = [1, 2, 3, 4].map(() => makeSource()) as [
     string,
     string,
@@ -212,7 +207,7 @@ void test('on-demand revisions that git cannot read completely are named', TIMEO
   assert.deepEqual(unknown.isSearchExhaustive, true);
 });
 
-void test('a damaged commit is named, an id that does not exist is unknown', TIMEOUT, async (t) => {
+void test('a damaged commit is named, an id that does not exist is unknown', async (t) => {
   const repo = makeSource();
   const index = await indexed(t, [repo], {}, 'commits');
   const id = git(repo, 'rev-parse', 'one');
@@ -232,7 +227,7 @@ void test('a damaged commit is named, an id that does not exist is unknown', TIM
     ]);
 });
 
-void test('files of such revisions: not found, and the object is named', TIMEOUT, async () => {
+void test('files of such revisions: not found, and the object is named', async () => {
   const clone = cloneOf(makeSource(), '--filter=blob:none');
   const damaged = makeSource();
   const lost = (name: string): string => git(damaged, 'rev-parse', name);

@@ -10,7 +10,6 @@ import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 
-const TIMEOUT = { timeout: 240_000 };
 const ALL = { branches: ['**'], tags: [] };
 
 async function openWith(repo: string, selection: RepoChange): Promise<IndexOf> {
@@ -25,7 +24,7 @@ async function run({ instance }: IndexOf, records: readonly RepoRecord[]): Promi
   assert.equal(result!.error, undefined);
 }
 
-void test('a job sees the revisions found by the previous job', TIMEOUT, async () => {
+void test('a job sees the revisions found by the previous job', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   git(repo, 'branch', 'dev');
   git(repo, 'branch', 'old');
@@ -44,7 +43,7 @@ void test('a job sees the revisions found by the previous job', TIMEOUT, async (
   assert.equal((await index.search('plum rev:main')).files.length, 1);
 });
 
-void test('a job sees the default branch found by the previous job', TIMEOUT, async () => {
+void test('a job sees the default branch found by the previous job', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   await using index = await openWith(repo, {});
   const before = index.instance.served.records;
@@ -57,7 +56,7 @@ void test('a job sees the default branch found by the previous job', TIMEOUT, as
   assert.equal(index.instance.served.records[0]!.defaultRevision, 'refs/heads/main');
 });
 
-void test('rules changed during a build are kept', TIMEOUT, async () => {
+void test('rules changed during a build are kept', async () => {
   await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
   const { served, catalog } = index.instance;
   const { jobs, rules } = indexerOf(index.instance);
@@ -73,7 +72,7 @@ void test('rules changed during a build are kept', TIMEOUT, async () => {
   );
 });
 
-void test('pending rebuilds are done by the next process', TIMEOUT, async () => {
+void test('pending rebuilds are done by the next process', async () => {
   const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
   await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
   await index.index(repos, {}, 'commits');
@@ -91,16 +90,12 @@ void test('pending rebuilds are done by the next process', TIMEOUT, async () => 
   assert.deepEqual(new Set(await reasons()), new Set([undefined]));
 });
 
-void test(
-  'where pending rebuilds cannot be stored the log says so, and all are done now',
-  TIMEOUT,
-  async (t) => {
-    await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
-    const { catalog, served } = index.instance;
-    const full = (): Promise<never> => Promise.reject(new Error('no room'));
-    t.mock.method(catalog, 'commit', full, { times: 1 });
-    const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
-    assert.equal(result!.reason, 'requested');
-    assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
-  },
-);
+void test('where pending rebuilds cannot be stored the log says so, and all are done now', async (t) => {
+  await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
+  const { catalog, served } = index.instance;
+  const full = (): Promise<never> => Promise.reject(new Error('no room'));
+  t.mock.method(catalog, 'commit', full, { times: 1 });
+  const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
+  assert.equal(result!.reason, 'requested');
+  assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
+});

@@ -60,9 +60,7 @@ function watched(
 
 void test('a ref moved between a job and the first poll is indexed', async (t) => {
   const indexedIn = { state: '' };
-  const { repo, pass } = watched(t, {
-    wasIndexedIn: (_, state) => state === indexedIn.state,
-  });
+  const { repo, pass } = watched(t, { wasIndexedIn: (_, state) => state === indexedIn.state });
   indexedIn.state = refStateOf(repo);
   commitFiles(repo, { 'b.txt': 'pear\n' });
   // The look of the start was before that.

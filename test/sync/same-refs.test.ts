@@ -11,8 +11,6 @@ import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { FILTERS, type IndexOf, indexOf, openIndexOf } from './index-of.ts';
 
-const TIMEOUT = { timeout: 240_000 };
-
 /** Runs the job of the only repo while git cannot read its objects. */
 async function jobWithoutObjects(
   { instance }: IndexOf,
@@ -41,7 +39,7 @@ async function jobWithoutObjects(
 const UNCHANGED = { state: 'COMPLETED', isUnchanged: true };
 const FAILED = { state: 'FAILED', isUnchanged: false };
 
-void test('a job without changes calls no git, in this process and the next', TIMEOUT, async () => {
+void test('a job without changes calls no git, in this process and the next', async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using first = await indexOf(temporaryFolder(), repo);
   assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
@@ -69,7 +67,7 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
 };
 
 for (const [name, change] of Object.entries(CHANGES))
-  void test(`git is called after: ${name}`, TIMEOUT, async () => {
+  void test(`git is called after: ${name}`, async () => {
     const repo = makeRepo({ 'a.c': 'int plum;\n' });
     await using index = await indexOf(temporaryFolder(), repo);
     await change(repo, index);
@@ -78,7 +76,7 @@ for (const [name, change] of Object.entries(CHANGES))
     assert.deepEqual(await jobWithoutObjects(index, repo), UNCHANGED, 'and then no more');
   });
 
-void test('git is called for a forced job, or with changed doc rules', TIMEOUT, async () => {
+void test('git is called for a forced job, or with changed doc rules', async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using index = await indexOf(temporaryFolder(), repo);
   assert.deepEqual(await jobWithoutObjects(index, repo, true), FAILED);
@@ -88,7 +86,7 @@ void test('git is called for a forced job, or with changed doc rules', TIMEOUT, 
   assert.deepEqual(await jobWithoutObjects(next, repo), FAILED);
 });
 
-void test('missing selected revisions are reported at each start', TIMEOUT, async () => {
+void test('missing selected revisions are reported at each start', async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using first = await indexOf(temporaryFolder(), repo, { branches: ['nowhere'] });
   await first.close();
@@ -97,7 +95,7 @@ void test('missing selected revisions are reported at each start', TIMEOUT, asyn
   assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
 });
 
-void test('a work tree is checked even if its refs are unchanged', TIMEOUT, async () => {
+void test('a work tree is checked even if its refs are unchanged', async () => {
   const repo = makeRepo({ 'a.c': 'int plum;\n' });
   await using index = await openIndexOf(temporaryFolder());
   await index.index([repo], undefined, 'worktree');

@@ -53,7 +53,6 @@ export class SmallDisk {
     closeSync(file);
   }
 
-  /** There is room again. */
   clear(): void {
     rmSync(path.join(this.folder, FILLER), { force: true });
   }

@@ -26,10 +26,7 @@ void test('a failed job is retried at the documented times, and soon after refs 
     indexer: {
       jobs,
       fileTracker: new FileTracker(),
-      sources: {
-        openCount: 0,
-        findNew: () => Promise.resolve([]),
-      },
+      sources: { openCount: 0, findNew: () => Promise.resolve([]) },
     },
     probed: Promise.resolve(),
     log: createLog({ level: 'error', format: 'text', write: () => {} }),

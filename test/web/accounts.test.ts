@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { serveIndexed } from '../e2e/daemon.ts';
-import type { Served } from '../e2e/daemon.ts';
+import { serveIndexed, type Served } from '../e2e/daemon.ts';
 import { toolClient } from '../api/mcp/tool-client.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { findingsOf, goTo, hasCount, once, pageTests, until, visit } from './browser.ts';

@@ -3,8 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { after, afterEach, beforeEach, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, afterEach, beforeEach, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';

@@ -7,13 +7,10 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { eventually, get, post as searchAs, serve, trawl } from '../e2e/daemon.ts';
-import type { Served } from '../e2e/daemon.ts';
+import { eventually, get, post as searchAs, serve, trawl, type Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { NO_BROWSER, SETTINGS, goTo, hasCount, until, visit } from './browser.ts';
-import type { Visitor } from './browser.ts';
-import { openRecordingDoor } from './door.ts';
-import type { Recorded } from './door.ts';
+import { NO_BROWSER, SETTINGS, goTo, hasCount, until, visit, type Visitor } from './browser.ts';
+import { openRecordingDoor, type Recorded } from './door.ts';
 import {
   MEMBER,
   OWNER,

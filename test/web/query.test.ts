@@ -11,8 +11,8 @@ import {
   prefixChoices,
   suggestedChoices,
   valueChoices,
+  type SuggestionKind,
 } from '../../daemon/web/search/completion.ts';
-import type { SuggestionKind } from '../../daemon/web/search/completion.ts';
 import { contextIn, withContext } from '../../daemon/web/search/context-term.ts';
 import { chosenOf, narrow, valuesOf } from '../../daemon/web/search/facet-values.ts';
 import { folderOf, folderPattern } from '../../daemon/web/search/folders.ts';
@@ -137,7 +137,6 @@ test('the context of a query is read, written, replaced and removed', () => {
 });
 
 function file(path: string, language: string, kind: string, matchCount = 1): ResultFile {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- filters read these members alone
   return { repository: 'local/a', path, language, kind, matchCount } as ResultFile;
 }
 

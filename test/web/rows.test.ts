@@ -15,8 +15,7 @@ import { addFiles, countBetter, sortFiles } from '../../daemon/web/search/order.
 import { filteredRows } from '../../daemon/web/browse/tree-rows.ts';
 import { pointCount, unitsIn } from '../../daemon/web/code/columns.ts';
 import { visibleLine, visibleName } from '../../daemon/web/parts/hidden-characters.ts';
-import { toResultFile } from '../../daemon/web/search/rows.ts';
-import type { ResultFile } from '../../daemon/web/search/rows.ts';
+import { toResultFile, type ResultFile } from '../../daemon/web/search/rows.ts';
 import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 
 test('short relative times', () => {

@@ -27,7 +27,6 @@ afterEach(() => {
   usedCount = 0;
 });
 
-/** A key that nobody else has in this test. */
 async function newKey(kid: string): Promise<Key> {
   const pair = (pairs[usedCount++] ??= generateKeyPair('RS256', { extractable: true }));
   const { privateKey, publicKey } = await pair;
@@ -37,7 +36,6 @@ async function newKey(kid: string): Promise<Key> {
 
 export class FalseIssuer {
   url = '';
-  /** Requested paths. */
   readonly requested: string[] = [];
   /** Of the token endpoint: what the client sent. */
   readonly forms: URLSearchParams[] = [];
@@ -49,7 +47,6 @@ export class FalseIssuer {
   idToken: ((claims: Claims) => Promise<string>) | undefined;
   /** Answers these paths. */
   readonly answers = new Map<string, (response: ServerResponse) => void>();
-  /** Before each answer. */
   delayMs = 0;
   key: Key;
   published: readonly Key[];

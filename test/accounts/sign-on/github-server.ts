@@ -23,7 +23,6 @@ export interface GithubSignOnServer {
   readonly url: string;
   /** The account that signs in; undefined: the user declines. */
   account: GithubAccount | undefined;
-  /** Requested paths with queries. */
   readonly requested: string[];
   /** Answers instead; undefined: as ever. */
   instead:

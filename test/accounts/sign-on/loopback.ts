@@ -13,7 +13,6 @@ after(() => {
   }
 });
 
-/** The address of a server that answers so. */
 export async function serveOnLoopback(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => {

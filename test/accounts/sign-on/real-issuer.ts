@@ -11,7 +11,6 @@ export const CLIENT = {
 };
 export const AUDIENCE = 'https://trawl.test/api';
 
-/** What the issuer says of an account. */
 export interface Account {
   readonly sub: string;
   readonly email?: string;

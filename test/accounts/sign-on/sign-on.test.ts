@@ -82,10 +82,7 @@ test('sign-on: the verified address identifies the user, who returns to the requ
 
 test('PKCE, state and nonce are sent; cookies are hardened', async () => {
   const { world, issuer } = await start({}, {});
-  const reply = await world.call({
-    path: '/api/auth/oidc/acme',
-    headers: { accept: 'text/html' },
-  });
+  const reply = await world.call({ path: '/api/auth/oidc/acme', headers: { accept: 'text/html' } });
   const address = new URL(String(reply.headers.location));
   assert.equal(address.origin, issuer.url);
   const { searchParams } = address;

@@ -52,7 +52,6 @@ export async function startSignOn(
 
 export const PAGE = { accept: 'text/html' };
 
-/** A reply of a server of any kind. */
 interface Led {
   readonly status: number;
   readonly location: string;
@@ -62,7 +61,6 @@ interface Led {
 /** Follows redirects as a browser does: keeps cookies for each host and port, and shows the last reply. */
 export class Browser {
   readonly cookies = new Map<string, Map<string, string>>();
-  /** Requested addresses. */
   readonly visited: string[] = [];
 
   cookie(url: string, name: string): string | undefined {
@@ -121,7 +119,6 @@ export async function beginAt(
   return { address, cookie, reply };
 }
 
-/** Comes back to the daemon. */
 export function comeBack(
   world: SignOnWorld,
   { address, cookie }: Pick<StartedSignOn, 'address' | 'cookie'>,
@@ -155,7 +152,6 @@ export const LISTED_REPOS = [1, 2].map((id) =>
   repo(id, `host.example/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
 );
 
-/** How a sign-on ended. */
 export type Outcome = RefusalReason | 'signed in';
 
 /** The reason of a refusal, as the page gets it; `signed in` without one. */
@@ -172,7 +168,6 @@ export function outcomeOf({ status, headers }: Reply): Outcome {
   return failed as RefusalReason;
 }
 
-/** One sign-on with a false issuer. */
 export async function signOnAt(world: SignOnWorld, issuer: FalseIssuer): Promise<Outcome> {
   return outcomeOf(await comeBack(world, await beginAt(world, issuer)));
 }

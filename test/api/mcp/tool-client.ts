@@ -27,7 +27,6 @@ export async function callTool(
   options: Parameters<Client['callTool']>[2] = {},
 ): Promise<Result> {
   const result = await client.callTool({ name, arguments: args }, undefined, options);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked here
   const content = result.content as readonly { readonly type: string; readonly text: string }[];
   const [item] = content;
   if (content.length !== 1 || item?.type !== 'text') throw new Error(JSON.stringify(result));

@@ -5,8 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { afterEach } from 'node:test';
 import type { SearchEnvironment } from '../../../daemon/engine/search/prepare.ts';
-import { sendRaw } from '../../http/raw-client.ts';
-import type { RawReply } from '../../http/raw-client.ts';
+import { sendRaw, type RawReply } from '../../http/raw-client.ts';
 import { answerOf, resultOf } from '../../http/answers.ts';
 import { PROTOCOL_VERSIONS } from '../../../daemon/api/mcp/tool-server.ts';
 import {
@@ -215,12 +214,7 @@ test('arguments that are not an object fail the tool; null counts as none', asyn
   const client = await open(world, undefined);
   const requested = async (args: unknown) => {
     const params = { name: 'list_repos', arguments: args };
-    const [answer] = await client.answers({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params,
-    });
+    const [answer] = await client.answers({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
     return String(textOf(answer!));
   };
   for (const bad of [[], 'x', 5, true])

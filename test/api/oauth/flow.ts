@@ -6,8 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { REGISTER_PATH, TOKEN_PATH } from '../../../daemon/api/oauth/addresses.ts';
-import { sendRaw } from '../../http/raw-client.ts';
-import type { RawReply } from '../../http/raw-client.ts';
+import { sendRaw, type RawReply } from '../../http/raw-client.ts';
 import type { AccountsWorld } from '../../accounts/world.ts';
 
 export const REDIRECT = 'http://127.0.0.1:33418/callback';
@@ -66,7 +65,6 @@ export function requestedBy(clientId: string, more: Fields = {}): string {
   return `/oauth/authorize?${encoded(fields)}`;
 }
 
-/** A browser goes to an address. */
 export async function browse(
   world: AccountsWorld,
   path: string,
@@ -77,7 +75,6 @@ export async function browse(
   return parsed(await sendRaw(world.server, { path, headers: { ...own, ...headers } }));
 }
 
-/** Id of the request shown to a user. */
 export async function requestOf(
   world: AccountsWorld,
   cookie: string,
@@ -102,7 +99,6 @@ export async function decide(
   return new URL(String(reply.json()['redirectTo']));
 }
 
-/** A code that a user has given a client. */
 export async function codeFor(
   world: AccountsWorld,
   cookie: string,
@@ -186,7 +182,6 @@ export async function tokensFor(
   return tokensIn(await redeem(world, clientId, await codeFor(world, cookie, clientId, more)));
 }
 
-/** Status of a request to the API with a token. */
 export async function statusWith(
   world: AccountsWorld,
   authorization: string,

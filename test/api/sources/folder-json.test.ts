@@ -53,7 +53,6 @@ test('folders of any depth', async () => {
   }
   folders.set(path, [{ name: 'file', type: 'blob' }]);
   const json = await treeJson(folders, withFoldersAbove([path]), { signal, clientKey: '' });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own output
   let node = JSON.parse(json) as Node;
   for (let level = 0; level <= depth; level++) node = node.children[0]!;
   assert.deepEqual(node, { type: 'blob', path: `${path}/file`, name: 'file', children: [] });

@@ -36,7 +36,6 @@ void test('a client with several threads returns one, and waiting clients get it
 
 const FILTERS = { maxFileSize: 64 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] };
 
-/** The bytes of the shards of these files. */
 async function build(
   threads: BuildThreads,
   files: Readonly<Record<string, string>>,

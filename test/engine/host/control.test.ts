@@ -17,10 +17,7 @@ import { PrefixSum, SearchControl } from '../../../daemon/engine/host/control.ts
 const THREADS = 3;
 
 void test('each unit is claimed by one thread at a time and finished once', () => {
-  const step = record({
-    thread: nat(THREADS - 1),
-    isReturned: boolean(),
-  });
+  const step = record({ thread: nat(THREADS - 1), isReturned: boolean() });
   assertProperty(
     property(integer({ min: 1, max: 12 }), array(step), (unitCount, steps) => {
       const control = new SearchControl([2, unitCount]);

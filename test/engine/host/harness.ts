@@ -81,7 +81,6 @@ export interface TestDoc {
   /** If any doc of a shard has them, it gets a file of symbols. */
   readonly symbols?: readonly TestSymbol[];
   readonly tier?: number;
-  /** A doc that is indexed by name only. */
   readonly skipReason?: number;
 }
 
@@ -361,7 +360,6 @@ export async function streamEvents<Event = Record<string, unknown>>(
   const events: Event[] = [];
   for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
     if ('error' in event) throw event.error;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
     events.push(JSON.parse(Buffer.from(event.json).toString()) as Event);
   }
   stream.close();
@@ -428,12 +426,10 @@ export class Engine implements AsyncDisposable {
     return engine;
   }
 
-  /** A shard of these docs, not open yet. */
   shardOf(repo: RepoRecord, docs: readonly TestDoc[]): LiveShard {
     return buildShard(this.module, this.folder, repo, docs);
   }
 
-  /** As shardOf, of several repos. */
   sharedShardOf(repos: Parameters<typeof buildSharedShard>[2]): LiveShard {
     return buildSharedShard(this.module, this.folder, repos);
   }
@@ -473,7 +469,6 @@ export class Engine implements AsyncDisposable {
     const snapshot = this.snapshots.acquire();
     try {
       const { json } = await search(this.parts, requested, environment);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
       const { scope, plan } = await prepareSearch(this.parts, requested, environment, snapshot);
       const facts = {

@@ -20,7 +20,6 @@ export interface Counted {
 /** What is known of a search beside its answer. */
 export interface SearchFacts {
   readonly matches: number;
-  /** Eligible shards. */
   readonly shardCount?: number;
   /** Whether an atom needs the regular expression engine. */
   readonly needsEngine?: boolean;
@@ -60,7 +59,6 @@ const REASONS = [
   'internal_error',
 ] as const;
 
-/** Ranges of content and paths. */
 export function rangeCountOf(files: readonly FoundFile[]): number {
   return files.reduce(
     (sum, { fileName, chunks }) =>

@@ -74,7 +74,6 @@ void test('a shard is mapped from its file and no page of it is copied', { skip 
 
 const QUERIES = ['needle', 'needle 3', 'doc or ne', 'file:doc1 line', '-needle', 'o'];
 
-/** All answers, without what depends on time. */
 async function answersOf(engine: Engine): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const query of QUERIES) {

@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { SearchControl, unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import { buildShard, coreModule, encodedPlan, REPO, temporaryFolder } from './harness.ts';
 

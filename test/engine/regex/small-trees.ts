@@ -21,7 +21,6 @@ const COUNTS: readonly { readonly min: number; readonly max?: number }[] = [
   { min: 0, max: 1 },
 ];
 
-/** Every expression of `size` nodes. */
 export function* treesOf(size: number): Generator<RegexTree> {
   if (size === 1) yield* LEAVES;
   if (size < 2) return;

@@ -102,16 +102,7 @@ for (const [pattern, tree] of TREES) {
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   group: ['¦(', 'a¦(', '(a)¦(b', '(¦(a', '¦((a)', 'a¦)', '¦)(', 'a|¦(b|c'],
   'group head': ['¦(?', '¦(?:a', '¦(?i', '¦(?P', '¦(?<', '¦(?P<n'],
-  'kind of group': [
-    '(?¦=a)',
-    '(?¦!a)',
-    '(?<¦=a)',
-    '(?<¦!a)',
-    '(?¦>a)',
-    '(?¦#a)',
-    '(?P¦=n)',
-    '(?¦|a)',
-  ],
+  'kind of group': '(?¦=a) (?¦!a) (?<¦=a) (?<¦!a) (?¦>a) (?¦#a) (?P¦=n) (?¦|a)'.split(' '),
   flag: ['(?¦x)', '(?i¦x:a)', '(?-¦)', '(?i-¦)', '(?-¦-i)', '(?i-¦:a)'],
   name: ['(?P<¦>a)', '(?P<a¦-b>c)', '(?P<n>a)(?P<¦n>b)'],
   class: ['¦[', 'a¦[b', '¦[]', '¦[^]', '¦[a-', raw`¦[a\]`, '¦[[:alpha:]', 'a¦[b(c)'],

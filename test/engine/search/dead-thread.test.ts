@@ -3,11 +3,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { SearchControl, unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { SearchDone, SearchMessage } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { unitMaxOf } from '../../../daemon/engine/host/control.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
 import { totalsOfRun } from '../../../daemon/engine/search/totals.ts';

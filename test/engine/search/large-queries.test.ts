@@ -122,11 +122,7 @@ void test('a large plan is not read on the thread of the sockets', async () => {
   assert.equal(planCount, 0);
 });
 
-const CONTEXT: PlanContext = {
-  repos: () => [REPO],
-  needsDocSets: false,
-  testNames: () => [true],
-};
+const CONTEXT: PlanContext = { repos: () => [REPO], needsDocSets: false, testNames: () => [true] };
 
 function countSteps(steps: Steps<unknown>): number {
   let count = 0;

@@ -40,7 +40,6 @@ function unitOf(shard: number, unit: number, scores: readonly number[], firstDoc
 
 const scoresArbitrary = (sizeMax: number) =>
   fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: sizeMax });
-/** The printed form of a doc. */
 const infosOf = ({ found, docs }: DocList) =>
   Array.from(docs, (doc) => ({
     doc,

@@ -30,7 +30,7 @@ const REPORTED: readonly [string, (name: string) => boolean][] = [
 ];
 
 for (const build of ['debug', 'release'] satisfies Build[]) {
-  void test(`docs of revisions over three shards (${build})`, { timeout: 120_000 }, async () => {
+  void test(`docs of revisions over three shards (${build})`, async () => {
     await using maker = await Engine.open({}, build);
     const record = { ...repoRecord(1, 'host/repo'), defaultRevision: NAMES[0]!, revisions: NAMES };
     const plain = repoRecord(2, 'host/plain');

@@ -83,7 +83,6 @@ async function sampleShard(kept?: BuildThreads, samples = SAMPLES): Promise<stri
 
 const outPathOf = (shardPath: string): string => `${shardPath}.symbols`;
 
-/** Runs one pass over a shard in its own thread. */
 async function runSymbolPass(
   shardPath: string,
   options: Partial<SymbolPassOptions> = {},
@@ -97,7 +96,6 @@ async function runSymbolPass(
   }
 }
 
-/** A log, and its lines. */
 function spyLog(): { log: ReturnType<typeof createLog>; lines: string[] } {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });

@@ -41,7 +41,6 @@ export async function until<T>(find: () => T | undefined): Promise<T> {
   }
 }
 
-/** Waits until none of the processes is there. */
 export async function untilGone(pids: readonly number[]): Promise<void> {
   await until(() => {
     const alive = new Set(processes().map(({ pid }) => pid));

@@ -73,7 +73,6 @@ export function expectedSymbols(name: string, engine: EngineName | 'both'): stri
     .map((row) => row![2]!);
 }
 
-/** Symbols as lines of those files. */
 export function formatSymbols(content: Buffer, symbols: readonly FoundSymbol[]): string[] {
   return symbols.map(({ start, size, kind, parent }) => {
     const line = content.subarray(0, start).toString('latin1').split('\n').length;

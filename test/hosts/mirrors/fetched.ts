@@ -20,7 +20,6 @@ export function credentialOf(user: string, password: string): GitCredential {
   return { user, password: new SecretText(password) };
 }
 
-/** A location for a mirror in its own folder. */
 export function mirrorFolder(): string {
   return path.join(temporaryFolder(), '7.git');
 }

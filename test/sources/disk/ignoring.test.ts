@@ -202,7 +202,7 @@ const WORDS = String.raw`a b * ** ? [ab] [!a] [a-c] [[:alpha:]] []a] / / . **/ /
 const FRAGMENTS = [...WORDS.trimEnd().split(' '), ' ', '\\ '];
 const NAMES = ['a', 'b', 'ab', 'abc', 'aab', '#', '!a', ' ', 'a ', '*', '[a]', '-', '.', 'A', '\\'];
 
-test('an ignore file is read as git reads it', { timeout: 120_000 }, async () => {
+test('an ignore file is read as git reads it', async () => {
   const root = temporaryFolder();
   git(root, 'init', '-q');
   const names = NAMES.filter((name) => name !== '.');

@@ -27,7 +27,6 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
-/** A temporary folder that is removed when the process ends. */
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'trawl-test-')));
   folders.push(folder);
@@ -60,7 +59,6 @@ export function commitAll(repo: string, message = 'change'): string {
   return git(repo, 'rev-parse', 'HEAD');
 }
 
-/** Writes these files and commits everything. Returns the commit id. */
 export function commitFiles(repo: string, files: Parameters<typeof writeFiles>[1]): string {
   writeFiles(repo, files);
   return commitAll(repo);

@@ -189,7 +189,6 @@ function skewedHistory(repo: string, random: () => number, count: number): Map<s
   return made;
 }
 
-/** All that the tips lead to. */
 function walk(
   history: ReadonlyMap<string, readonly string[]>,
   tips: readonly string[],

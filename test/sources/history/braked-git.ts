@@ -10,7 +10,6 @@ import { temporaryFolder, writeFiles } from '../git/fixture.ts';
 export interface BrakedGit {
   /** Value of PATH that has it first. */
   readonly path: string;
-  /** Path of the real git. */
   readonly real: string;
   brake(): void;
   release(): void;

@@ -44,10 +44,7 @@ function firstFiles(moduleId: string): NonNullable<MadeCommit['files']> {
 function commitsFor(format: 'sha1' | 'sha256'): MadeCommit[] {
   const moduleId = (digit: string): string => digit.repeat(format === 'sha1' ? 40 : 64);
   return [
-    {
-      message: 'first\n\nbody of it\n\nwith two paragraphs\n',
-      files: firstFiles(moduleId('1')),
-    },
+    { message: 'first\n\nbody of it\n\nwith two paragraphs\n', files: firstFiles(moduleId('1')) },
     {
       author: 'Second Person <second@example.com>',
       date: '1700000500 +0530',

@@ -36,7 +36,6 @@ function stateOf(folder: string): string[] {
     .sort();
 }
 
-/** Files of graphs of the repos. */
 function graphsIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.graph'))

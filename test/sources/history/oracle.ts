@@ -13,7 +13,6 @@ function lines(cwd: string, ...args: string[]): string[] {
 const SEPARATOR = '\u001F';
 const FIELDS = ['%H', '%aI', '%s', '%D', '%b', '%aN', '%aE', '%P'];
 
-/** Commits by `git log`. */
 export function logOf(cwd: string, ...args: string[]): Record<string, unknown>[] {
   const format = `--format=${FIELDS.join('%x1f')}%x1e`;
   const text = gitBytes(cwd, 'log', format, ...args).toString('utf8');
@@ -29,7 +28,6 @@ export function logOf(cwd: string, ...args: string[]): Record<string, unknown>[]
     });
 }
 
-/** Authors by `git shortlog`. */
 export function authorsOf(cwd: string, ...args: string[]): unknown[] {
   return lines(cwd, 'shortlog', '-sne', ...args).map((line) => {
     const [, count, name, email] = /^ *(\d+)\t(.*?) ?<([^>]*)>$/.exec(line) ?? [];

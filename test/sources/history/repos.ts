@@ -34,7 +34,6 @@ export interface MadeCommit {
 
 export interface MadeRepo {
   readonly path: string;
-  /** Full ids, in the order they were made. */
   readonly commits: readonly string[];
 }
 

@@ -34,7 +34,6 @@ export const NEVER = new AbortController().signal;
 
 const root = temporaryFolder();
 
-/** An empty folder for graphs. */
 export function graphFolder(): string {
   return mkdtempSync(path.join(root, 'graphs-'));
 }
@@ -51,11 +50,7 @@ export function historyOf(
   const history = new History({
     timeoutMs: 60_000,
     sourceSizeMax: 1 << 20,
-    graphs: {
-      folder,
-      commitCountMin,
-      onFailure: (_, error) => failures.push(error),
-    },
+    graphs: { folder, commitCountMin, onFailure: (_, error) => failures.push(error) },
   });
   after(() => history.close());
   lastId++;

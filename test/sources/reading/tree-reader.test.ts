@@ -8,10 +8,9 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import { listFiles, listFolders } from '../../../daemon/sources/reading/tree-reader.ts';
-import { withFoldersAbove } from '../../../daemon/sources/git/tree-paths.ts';
+import { withFoldersAbove, readTreeFolders } from '../../../daemon/sources/git/tree-paths.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import type { SourceKind } from '../../../daemon/repos/records.ts';
-import { readTreeFolders } from '../../../daemon/sources/git/tree-paths.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
 
 const { signal } = new AbortController();
@@ -74,7 +73,6 @@ function sorted(rows: readonly Row[]): string[] {
     .map(({ row }) => `${row.type} ${row.name.toString()}`);
 }
 
-/** Compares every folder, and the whole, with git. */
 async function compare(repoPath: string): Promise<void> {
   const all = lsTree(repoPath, '-r', '-t', 'HEAD');
   const blobs = lsTree(repoPath, '-r', 'HEAD').filter(({ type }) => type === 'blob');

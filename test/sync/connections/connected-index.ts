@@ -24,7 +24,6 @@ export interface ConnectedIndex extends IndexOf {
   configure(settings: Readonly<Record<string, ConnectionSettings>>): Promise<void>;
   /** Lists a connection now; the job, ended. Errors: as `requestSync`; it was listed all the same. */
   sync(name: string): Promise<ListedJob>;
-  /** Resolves when nothing is under way any more. */
   settle(): Promise<void>;
   /** `name visibility` of the repos that searches see, by name; `enforcement` where there is one. */
   displayed(): string[];
@@ -132,10 +131,7 @@ export async function settled(
     dataDir = temporaryFolder(),
     settings = settingsOf(),
     ...more
-  }: ConnectedOptions & {
-    readonly dataDir?: string;
-    readonly settings?: ConnectionSettings;
-  } = {},
+  }: ConnectedOptions & { readonly dataDir?: string; readonly settings?: ConnectionSettings } = {},
 ): Promise<ConnectedIndex> {
   const index = await openConnected(dataDir, host, { c: settings }, more);
   await index.settle();

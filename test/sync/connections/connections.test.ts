@@ -47,7 +47,6 @@ import { fetchLocal, hostedRepo, hostOf, localHost, settingsOf } from './local-h
 const PLUM = { 'a.txt': 'plum\n' };
 const ENFORCING = settingsOf({ enforcePermissions: true });
 
-/** Finds what guests may see. */
 function guestOf(index: ConnectedIndex): (word: string) => Promise<string[]> {
   const directory = new RepoDirectory(() => index.instance.parts.snapshots.current.repos);
   const resolver = new RepoAccessResolver({
@@ -961,9 +960,7 @@ test('possibly public repositories stay public if they were, otherwise need sign
     hostedRepo('2', folder, { visibility: 'private' }),
     hostedRepo('3', folder, { visibility: 'internal' }),
   ];
-  await using index = await openConnected(temporaryFolder(), host, {
-    c: ENFORCING,
-  });
+  await using index = await openConnected(temporaryFolder(), host, { c: ENFORCING });
   await index.settle();
   host.repos = [...host.repos, hostedRepo('4', folder)].map((repo) => ({
     ...repo,

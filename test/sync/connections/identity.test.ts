@@ -38,7 +38,6 @@ type Fates = Readonly<Record<(typeof OWNERS)[number], (typeof FATES)[number]>>;
 const CONNECTIONS = ['one', 'two'] as const;
 type HostName = (typeof HOSTS)[number];
 
-/** A repository that a host has, or had. */
 interface Hosted {
   readonly host: HostName;
   readonly hostId: string;
@@ -346,7 +345,6 @@ class World {
     return decision.result;
   }
 
-  /** What holds at any time. */
   #check(): void {
     const { repos, links } = this.stored;
     assert.equal(new Set(repos.map(({ name }) => name)).size, repos.length, 'a name twice');
@@ -406,12 +404,7 @@ function full({
 }
 
 const LOOSE = { isEnforcing: false, isEnforcingPublic: false, keepDeleted: false };
-const WHOLE = {
-  kind: 'list',
-  pageSize: 4,
-  fates: { o: 'fine', p: 'fine' },
-  pageMax: 6,
-} as const;
+const WHOLE = { kind: 'list', pageSize: 4, fates: { o: 'fine', p: 'fine' }, pageMax: 6 } as const;
 
 /** A connection goes, and another one is switched to its host: what it had there is not gone. */
 const SWITCHED: Operation[] = [
@@ -430,11 +423,7 @@ test(`ids, names and rules over random histories of hosts, seed ${SEED}`, () => 
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
       const world = new World();
       for (const name of CONNECTIONS)
-        world.run({
-          kind: 'configure',
-          name,
-          settings: { host: 'alpha', ...LOOSE },
-        });
+        world.run({ kind: 'configure', name, settings: { host: 'alpha', ...LOOSE } });
       for (const one of operations) world.run(one);
     }),
     { seed: SEED, numRuns: 1500, examples: [[SWITCHED]] },

@@ -32,7 +32,6 @@ export interface LocalHost {
   targets: Readonly<Record<string, 'fine' | 'empty' | HostError>> | undefined;
   /** Thrown when the page of this number is asked for, from 0. */
   failAt: number | undefined;
-  /** Waited for before each page. */
   beforePage: (() => Promise<unknown>) | undefined;
   /** Paths that were asked for one by one. */
   readonly requestedPaths: string[];
@@ -134,11 +133,9 @@ function fullRepo(hosted: HostedRepo): HostRepo {
 
 /** Hosts of several connections, whose list is kept in a file that another process writes. */
 export async function reposOfFile(file: string): Promise<HostedRepo[]> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the test
   return JSON.parse(await readFile(file, 'utf8')) as HostedRepo[];
 }
 
-/** Settings of a connection, with defaults. */
 export function settingsOf(more: object = {}): ConnectionSettings {
   return connectionSchema.parse({ type: 'gitea', url: 'https://host', orgs: ['o'], ...more });
 }

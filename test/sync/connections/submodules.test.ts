@@ -85,9 +85,7 @@ test('a reader of both repositories sees the submodule, at its commit; nothing e
     temporaryFolder(),
     host,
     { c: settingsOf(more) },
-    {
-      fetchMirror,
-    },
+    { fetchMirror },
   );
   await index.settle();
 

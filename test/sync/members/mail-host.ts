@@ -12,7 +12,6 @@ export interface MailHost {
   /** What is answered instead, by path: a status, or `cut` in the midst of the second page. */
   readonly failing: Map<string, number | 'cut'>;
   readonly server: RunningServer;
-  /** Called before each answer. */
   onRequested: (path: string) => Promise<void>;
   readonly open: () => MemberHost;
 }

@@ -6,8 +6,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { HostLists } from '../../../daemon/accounts/host-lists.ts';
-import type { Store } from '../../../daemon/store/store.ts';
-import { openStore } from '../../../daemon/store/store.ts';
+import { openStore, type Store } from '../../../daemon/store/store.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import {
   type MemberHost,

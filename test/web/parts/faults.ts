@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { eventually, serve } from '../../e2e/daemon.ts';
-import type { Served } from '../../e2e/daemon.ts';
+import { eventually, serve, type Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { findingsOf, pageTests } from '../browser.ts';
 import { OWNER, OWNER_ENV } from '../people.ts';

@@ -25,10 +25,7 @@ const test = pageTests(async () => {
     { length: LINES },
     (_, index) => `export const plum${index} = ${index};`,
   );
-  const repo = makeRepo({
-    'line.json': longLine('1'),
-    'lines.ts': `${lines.join('\n')}\n`,
-  });
+  const repo = makeRepo({ 'line.json': longLine('1'), 'lines.ts': `${lines.join('\n')}\n` });
   writeFiles(repo, { 'line.json': longLine('"medlar"') });
   head = commitAll(repo);
   const config = path.join(temporaryFolder(), 'trawl.json');

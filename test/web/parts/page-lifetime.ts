@@ -13,13 +13,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { MAIN, serve, serveIndexed } from '../../e2e/daemon.ts';
-import type { Served } from '../../e2e/daemon.ts';
+import { MAIN, serve, serveIndexed, type Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { findingsOf, once, pageTests, until, visit } from '../browser.ts';
 import { OWNER, OWNER_ENV, PASSWORD, signIn } from '../people.ts';
-import { openSlowDoor } from '../slow-stream.ts';
-import type { SlowDoor } from '../slow-stream.ts';
+import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
 
 const ALL = /^3,600 matches in 60 files of 1 repository · that is all$/;
 

@@ -7,8 +7,7 @@ import path from 'node:path';
 import { after } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { licenceEnvironment } from '../../accounts/licences.ts';
-import { eventually, serve } from '../../e2e/daemon.ts';
-import type { Served } from '../../e2e/daemon.ts';
+import { eventually, serve, type Served } from '../../e2e/daemon.ts';
 import { CodeHost } from '../../e2e/hosted.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { findingsOf, goTo, hasCount, pageTests, shows } from '../browser.ts';
@@ -58,11 +57,7 @@ const start = async (): Promise<string> => {
   name = `local/${path.basename(repo)}`;
   served = await serve(temporaryFolder(), [repo], {
     flags: ['--config', config],
-    env: {
-      ...OWNER_ENV,
-      HOST_TOKEN: 'ghp_of-the-operator',
-      ...licenceEnvironment(2),
-    },
+    env: { ...OWNER_ENV, HOST_TOKEN: 'ghp_of-the-operator', ...licenceEnvironment(2) },
   });
   await served.process.until(/ repo indexed /, 2);
   return served.url;

@@ -14,9 +14,7 @@ const PERSON = { name: 'Ada', email: 'ada@example.com', password: PASSWORD };
 void test('set up, create a key, sign out, sign in', { skip: NO_BROWSER }, async () => {
   const repo = makeRepo({ 'a.txt': 'plumtree\n', 'the.bin': 'a\0b' });
   commitAll(repo);
-  const served = await serveIndexed(temporaryFolder(), [repo], {
-    env: licenceEnvironment(),
-  });
+  const served = await serveIndexed(temporaryFolder(), [repo], { env: licenceEnvironment() });
   const { page, complaints } = await visit({ url: served.url });
   await page.goto('/login');
   await page.getByText('There is no account yet.').waitFor();

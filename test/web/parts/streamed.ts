@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { once, pageTests, until } from '../browser.ts';
-import { openSlowDoor } from '../slow-stream.ts';
-import type { SlowDoor } from '../slow-stream.ts';
+import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
 
 /** A line of each of many files, and the name of the best. */
 export const LONG_WORD = 'x'.repeat(90);
