@@ -290,10 +290,8 @@ test('variables: the flag has precedence, an empty variable counts as unset', as
 });
 
 test('index: results, progress and options', async () => {
-  const { code, stdout, stderr } = await run([
-    ...['index', 'a', '--mode', 'commits', '--force', '--branches', 'x,release/*'],
-    '--tags=v{1,2}',
-  ]);
+  const flags = '--mode commits --force --branches x,release/* --tags=v{1,2}'.split(' ');
+  const { code, stdout, stderr } = await run(['index', 'a', ...flags]);
   assert.equal(code, 0);
   assert.equal(
     stdout,
