@@ -96,18 +96,14 @@ test('no process is left when a program has ended', { skip: !isLinux }, async ()
   assert.equal(existsSync(`/proc/${child.pid}`), false);
 });
 
-test(
-  'another thread starts it; a request aborted by then ends it',
-  { skip: !isLinux },
-  async () => {
-    const child = shell('sleep 60');
-    assert.ok(child instanceof SpawnedChild);
-    assert.equal(child.pid, undefined, 'nobody has waited for it');
-    child.killGroup();
-    assert.equal(await codeOf(child), null);
-    assert.equal(existsSync(`/proc/${String(child.pid)}`), false);
-  },
-);
+test('another thread starts it; an aborted request ends it', { skip: !isLinux }, async () => {
+  const child = shell('sleep 60');
+  assert.ok(child instanceof SpawnedChild);
+  assert.equal(child.pid, undefined, 'nobody has waited for it');
+  child.killGroup();
+  assert.equal(await codeOf(child), null);
+  assert.equal(existsSync(`/proc/${String(child.pid)}`), false);
+});
 
 test('a secret is read once from descriptor 3, by the program or its child, and by nobody else', async () => {
   const secret = 'user\npass word\n';

@@ -340,27 +340,23 @@ async function runOnTerminal(args: readonly string[]): Promise<Outcome & { lines
 
 const NO_SCRIPT = process.platform !== 'linux' && 'only Linux has this `script`';
 
-void test(
-  'index on a terminal says each fact once, and prints no log lines',
-  { skip: NO_SCRIPT },
-  async () => {
-    const folder = temporaryFolder();
-    const repo = makeRepo({ 'a.txt': 'plum\n' });
-    const empty = temporaryFolder();
-    const indexOnTerminal = (...sources: string[]) =>
-      runOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
+void test('index on a terminal: each fact once, no log lines', { skip: NO_SCRIPT }, async () => {
+  const folder = temporaryFolder();
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const empty = temporaryFolder();
+  const indexOnTerminal = (...sources: string[]) =>
+    runOnTerminal(['index', '--data-dir', path.join(folder, 'data'), ...sources]);
 
-    const nothing = await indexOnTerminal('/nope');
-    assert.deepEqual(nothing.lines, ['error: /nope: does not exist']);
-    assert.equal(nothing.code, 2);
+  const nothing = await indexOnTerminal('/nope');
+  assert.deepEqual(nothing.lines, ['error: /nope: does not exist']);
+  assert.equal(nothing.code, 2);
 
-    const { lines, code } = await indexOnTerminal(repo, '/nope', empty);
-    assert.equal(code, 2);
-    const names = [repo, empty].map((source) => `local/${path.basename(source)}`);
-    assert.equal(lines.length, 4, lines.join('\n'));
-    assert.equal(lines[0], '/nope: failed: does not exist');
-    assert.match(lines[1]!, new RegExp(`^${names[0]}: 1 doc, 5 B of content, .* of shards, `));
-    assert.match(lines[2]!, new RegExp(`^${names[1]}: 0 docs, `));
-    assert.equal(lines[3], `${names[1]}: warning: nothing is indexed: the folder has no files`);
-  },
-);
+  const { lines, code } = await indexOnTerminal(repo, '/nope', empty);
+  assert.equal(code, 2);
+  const names = [repo, empty].map((source) => `local/${path.basename(source)}`);
+  assert.equal(lines.length, 4, lines.join('\n'));
+  assert.equal(lines[0], '/nope: failed: does not exist');
+  assert.match(lines[1]!, new RegExp(`^${names[0]}: 1 doc, 5 B of content, .* of shards, `));
+  assert.match(lines[2]!, new RegExp(`^${names[1]}: 0 docs, `));
+  assert.equal(lines[3], `${names[1]}: warning: nothing is indexed: the folder has no files`);
+});

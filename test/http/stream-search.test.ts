@@ -187,43 +187,39 @@ onBothAdapters('streamed searches', (kind) => {
   /** What the adapter has no part in is tested with one of them. */
   const skip = kind === 'node' ? false : 'as with node:http';
 
-  test(
-    'an exhaustive stream has the results of the blocking search, in any chunks',
-    { skip },
-    async () => {
-      const module = await coreModule('release');
-      const shards = [0, 1, 2].map((number) => makeShard(module, number, 400));
-      for (const inlineNs of [0n, 10n ** 12n]) {
-        const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs });
-        for (const query of QUERIES) {
-          for (const more of [{}, { whole: true, contextLines: 2 }]) {
-            const answer = await engine.search(query, { matches: 100_000, ...more });
-            const stream = checkStream(
-              await eventsOf(world, { query, ...more }),
-              100_000,
-              shards.length,
+  test('a whole stream has the results of a blocking search', { skip }, async () => {
+    const module = await coreModule('release');
+    const shards = [0, 1, 2].map((number) => makeShard(module, number, 400));
+    for (const inlineNs of [0n, 10n ** 12n]) {
+      const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs });
+      for (const query of QUERIES) {
+        for (const more of [{}, { whole: true, contextLines: 2 }]) {
+          const answer = await engine.search(query, { matches: 100_000, ...more });
+          const stream = checkStream(
+            await eventsOf(world, { query, ...more }),
+            100_000,
+            shards.length,
+          );
+          assert.equal(stream.final.isSearchExhaustive, true, query);
+          const rank = new Map(answer.files.map((file, i) => [file.fileName.text, { file, i }]));
+          assert.equal(stream.files.length, rank.size, query);
+          for (const file of stream.files)
+            assert.deepEqual(file, rank.get(file.fileName.text)?.file);
+          for (const chunk of stream.chunks) {
+            const locations = chunk.files!.map(({ fileName }) => rank.get(fileName.text)!.i);
+            assert.deepEqual(
+              locations,
+              locations.toSorted((a, b) => a - b),
+              'best first in a chunk',
             );
-            assert.equal(stream.final.isSearchExhaustive, true, query);
-            const rank = new Map(answer.files.map((file, i) => [file.fileName.text, { file, i }]));
-            assert.equal(stream.files.length, rank.size, query);
-            for (const file of stream.files)
-              assert.deepEqual(file, rank.get(file.fileName.text)?.file);
-            for (const chunk of stream.chunks) {
-              const locations = chunk.files!.map(({ fileName }) => rank.get(fileName.text)!.i);
-              assert.deepEqual(
-                locations,
-                locations.toSorted((a, b) => a - b),
-                'best first in a chunk',
-              );
-            }
-            for (const [name, value] of Object.entries(answer.stats))
-              if (!DURATIONS.has(name) && name !== 'flushReason')
-                assert.equal(stream.total[name], value, `${query}: ${name}`);
           }
+          for (const [name, value] of Object.entries(answer.stats))
+            if (!DURATIONS.has(name) && name !== 'flushReason')
+              assert.equal(stream.total[name], value, `${query}: ${name}`);
         }
       }
-    },
-  );
+    }
+  });
 
   test('`matches` limits the whole stream, and the flags are correct', { skip }, async () => {
     const module = await coreModule('release');

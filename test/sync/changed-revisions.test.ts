@@ -350,8 +350,7 @@ void test('a symbolic link is not an attribute file, at any time', async () => {
 
 void test(
   'mappings do not accumulate with commits',
-  // Measured: 2026-11-26, 79 s where 25 others want a processor.
-  { timeout: 900_000, skip: process.platform !== 'linux' },
+  { skip: process.platform !== 'linux' },
   async () => {
     const repo = makeRepo({ 'a.js': 'function plum() {}\n' });
     await using index = await openIndexOf(temporaryFolder(), { findsSymbols: true });

@@ -32,53 +32,49 @@ async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<
   await merger.run();
 }
 
-void test(
-  `merged shards return what a build returns, seed ${SEED}`,
-  { timeout: 3_600_000 },
-  async () => {
-    let sharedCount = 0;
-    for (let run = 0; run < RUNS; run += CHANGES_PER_WORLD) {
-      const random = randomOf(SEED + run);
-      const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + run + 1000 * i));
-      const folder = temporaryFolder();
-      await using merged = await openIndexOf(folder, { mergeLimits: EAGER });
-      await using anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
-      for (const [i, { repo }] of histories.entries()) {
-        const selection = i % 2 === 0 ? {} : { branches: ['**'], tags: ['**'] };
-        for (const index of [merged, anew]) await index.index([repo], selection, 'commits');
-      }
-      // All are served from here on.
-      const repos = histories.map(({ repo }) => repo);
-      for (const index of [merged, anew]) await index.index(repos, undefined, 'commits');
-      await indexerOf(merged.instance).merger.run();
-      const done: string[] = [];
-      for (let i = 0; i < CHANGES_PER_WORLD; i++) {
-        const which = Math.floor(random() * REPOS);
-        const { repo } = histories[which]!;
-        done.push(`${which}: ${histories[which]!.change()}`);
-        await follow(merged, repo, random() < 0.1);
-        await follow(anew, repo, true);
-        const message = `seed ${SEED + run}: ${done.join('; ')}`;
-        assert.deepEqual(await everythingOf(merged), await everythingOf(anew), message);
-        const { catalog } = merged.instance;
-        sharedCount += catalog.repos.filter(({ shards }) =>
-          shards.some(({ part }) => part !== undefined),
-        ).length;
-        await checkFiles(merged);
-      }
-      await Promise.all([merged.close(), anew.close()]);
-      const faults = merged.warnings.filter((one) => /shard|symbols|revision file/.test(one));
-      assert.deepEqual(faults, []);
-      // What was published is what the next start finds.
-      await using again = await openIndexOf(folder, { mergeLimits: NEVER });
-      assert.deepEqual(
-        readdirSync(path.join(folder, 'shards')).sort(),
-        [...again.instance.catalog.fileNames].sort(),
-      );
+void test(`merged shards answer as built ones, seed ${SEED}`, { timeout: 3_600_000 }, async () => {
+  let sharedCount = 0;
+  for (let run = 0; run < RUNS; run += CHANGES_PER_WORLD) {
+    const random = randomOf(SEED + run);
+    const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + run + 1000 * i));
+    const folder = temporaryFolder();
+    await using merged = await openIndexOf(folder, { mergeLimits: EAGER });
+    await using anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+    for (const [i, { repo }] of histories.entries()) {
+      const selection = i % 2 === 0 ? {} : { branches: ['**'], tags: ['**'] };
+      for (const index of [merged, anew]) await index.index([repo], selection, 'commits');
     }
-    assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
-  },
-);
+    // All are served from here on.
+    const repos = histories.map(({ repo }) => repo);
+    for (const index of [merged, anew]) await index.index(repos, undefined, 'commits');
+    await indexerOf(merged.instance).merger.run();
+    const done: string[] = [];
+    for (let i = 0; i < CHANGES_PER_WORLD; i++) {
+      const which = Math.floor(random() * REPOS);
+      const { repo } = histories[which]!;
+      done.push(`${which}: ${histories[which]!.change()}`);
+      await follow(merged, repo, random() < 0.1);
+      await follow(anew, repo, true);
+      const message = `seed ${SEED + run}: ${done.join('; ')}`;
+      assert.deepEqual(await everythingOf(merged), await everythingOf(anew), message);
+      const { catalog } = merged.instance;
+      sharedCount += catalog.repos.filter(({ shards }) =>
+        shards.some(({ part }) => part !== undefined),
+      ).length;
+      await checkFiles(merged);
+    }
+    await Promise.all([merged.close(), anew.close()]);
+    const faults = merged.warnings.filter((one) => /shard|symbols|revision file/.test(one));
+    assert.deepEqual(faults, []);
+    // What was published is what the next start finds.
+    await using again = await openIndexOf(folder, { mergeLimits: NEVER });
+    assert.deepEqual(
+      readdirSync(path.join(folder, 'shards')).sort(),
+      [...again.instance.catalog.fileNames].sort(),
+    );
+  }
+  assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
+});
 
 /** Gives an object of a repository other contents than its id says, which git does not look at. */
 function forge(repo: string, file: string, contents: string): void {

@@ -72,54 +72,50 @@ function conditionsOf(one: string, other: string): string[] {
   ];
 }
 
-void test(
-  'on-demand results equal those of an index of these revisions',
-  { timeout: 3_600_000 },
-  async () => {
-    for (let run = 0; run < RUNS; run += CHANGES_PER_REPO) {
-      const seed = SEED + run;
-      const random = randomOf(seed);
-      const history = new History(seed);
-      await using onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
-      const tags = (run / CHANGES_PER_REPO) % 2 === 0 ? [] : ['**'];
-      await onDemand.index([history.repo], { tags }, 'commits');
-      const done: string[] = [];
-      for (let i = 0; i < CHANGES_PER_REPO; i++) {
-        done.push(history.change());
-        await indexAgain(onDemand);
-        const head = git(history.repo, 'symbolic-ref', 'HEAD');
-        const refs = git(history.repo, 'for-each-ref', '--format=%(refname)')
-          .split('\n')
-          .filter((ref) => ref !== head);
-        if (refs.length === 0) continue;
-        const pick = (): string => refs[Math.floor(random() * refs.length)]!;
-        const [one, other] = [pick(), pick()];
-        const names = (kind: string): string[] =>
-          [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
-        await using configured = await openIndexOf(temporaryFolder());
-        const selection = {
-          branches: names('refs/heads/'),
-          tags: [...tags, ...names('refs/tags/')],
-        };
-        await configured.index([history.repo], selection, 'commits');
-        for (const condition of conditionsOf(one, other)) {
-          const message = `seed ${seed}: ${done.join('; ')}: ${condition}`;
-          await symbolsIndexed(onDemand, condition);
-          await symbolsIndexed(configured, condition);
-          assert.deepEqual(
-            await found(onDemand, condition),
-            await found(configured, condition),
-            message,
-          );
-        }
+void test('on-demand results equal those of an index', { timeout: 3_600_000 }, async () => {
+  for (let run = 0; run < RUNS; run += CHANGES_PER_REPO) {
+    const seed = SEED + run;
+    const random = randomOf(seed);
+    const history = new History(seed);
+    await using onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
+    const tags = (run / CHANGES_PER_REPO) % 2 === 0 ? [] : ['**'];
+    await onDemand.index([history.repo], { tags }, 'commits');
+    const done: string[] = [];
+    for (let i = 0; i < CHANGES_PER_REPO; i++) {
+      done.push(history.change());
+      await indexAgain(onDemand);
+      const head = git(history.repo, 'symbolic-ref', 'HEAD');
+      const refs = git(history.repo, 'for-each-ref', '--format=%(refname)')
+        .split('\n')
+        .filter((ref) => ref !== head);
+      if (refs.length === 0) continue;
+      const pick = (): string => refs[Math.floor(random() * refs.length)]!;
+      const [one, other] = [pick(), pick()];
+      const names = (kind: string): string[] =>
+        [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
+      await using configured = await openIndexOf(temporaryFolder());
+      const selection = {
+        branches: names('refs/heads/'),
+        tags: [...tags, ...names('refs/tags/')],
+      };
+      await configured.index([history.repo], selection, 'commits');
+      for (const condition of conditionsOf(one, other)) {
+        const message = `seed ${seed}: ${done.join('; ')}: ${condition}`;
+        await symbolsIndexed(onDemand, condition);
+        await symbolsIndexed(configured, condition);
+        assert.deepEqual(
+          await found(onDemand, condition),
+          await found(configured, condition),
+          message,
+        );
       }
-      assert.deepEqual(
-        onDemand.warnings.filter((one) => /shard|revision file/.test(one)),
-        [],
-      );
     }
-  },
-);
+    assert.deepEqual(
+      onDemand.warnings.filter((one) => /shard|revision file/.test(one)),
+      [],
+    );
+  }
+});
 
 /** A repository whose commits 0, 1, ... have the file `n.txt` for each number up to theirs; tag `t<n>` names each. */
 function makeNumbered(count: number): { repo: string; commits: string[] } {

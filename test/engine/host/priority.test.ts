@@ -27,7 +27,7 @@ function newValues(before: ReadonlyMap<string, number>): number[] {
 }
 
 void test(
-  'search threads have a lower priority than the main thread',
+  'search threads have a lower priority than the main one',
   { skip: !isLinux },
   async () => {
     const before = niceValues();

@@ -210,7 +210,7 @@ test('a missing folder is named', async () => {
 
 // No other program that the parent has started holds the other ends of their pipes.
 test(
-  'waiting git processes end with a killed parent',
+  'waiting processes end with a killed parent',
   { skip: process.platform !== 'linux' },
   async () => {
     const file = fileURLToPath(new URL('./orphan-child.js', import.meta.url));
