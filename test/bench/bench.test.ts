@@ -4,8 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { COMMON_CASES, LINUX_CASES, quoteLiteral, quotePattern } from '../../bench/cases.ts';
@@ -23,27 +22,23 @@ import { drawSamples, seededRandom } from '../../bench/samples.ts';
 import { formatMs, formatTable, median, quantile } from '../../bench/statistics.ts';
 import { summarizeLatency } from '../../bench/statistics.ts';
 import { statsOf } from '../http/answers.ts';
+import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { startFakeDaemon } from './fake-daemon.ts';
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 
 /** A small tree with a binary file, a hidden file, an ignored file and two letter cases. */
-function withTree(use: (root: string) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const root = mkdtempSync(path.join(tmpdir(), 'trawl-bench-test-'));
-    try {
-      mkdirSync(path.join(root, 'src'));
-      writeFileSync(path.join(root, 'src', 'a.c'), 'alpha beta alpha\nbeta\nAlpha\n');
-      writeFileSync(path.join(root, 'src', 'b.c'), 'beta\ngamma => -x\n>\n');
-      writeFileSync(path.join(root, '.hidden'), 'alpha\n');
-      writeFileSync(path.join(root, '.gitignore'), 'src/b.c\n');
-      writeFileSync(path.join(root, 'bin'), 'alpha\0alpha\n');
-      await use(root);
-    } finally {
-      rmSync(root, { recursive: true });
-    }
-  };
+function makeTree(): string {
+  const root = temporaryFolder();
+  writeFiles(root, {
+    'src/a.c': 'alpha beta alpha\nbeta\nAlpha\n',
+    'src/b.c': 'beta\ngamma => -x\n>\n',
+    '.hidden': 'alpha\n',
+    '.gitignore': 'src/b.c\n',
+    bin: 'alpha\0alpha\n',
+  });
+  return root;
 }
 
 const SEARCHED = new Set(['src/a.c', 'src/b.c', '.hidden', '.gitignore']);
@@ -172,32 +167,29 @@ const MEANINGS: readonly (readonly [BenchCase['meaning'], boolean, readonly numb
   [{ or: [{ path: /b\.c$/ }, { literal: 'Alpha' }] }, true, [2, 1, 2]],
 ];
 
-void test(
-  'reference counts follow the query language',
-  { skip },
-  withTree(async (root) => {
-    for (const [meaning, isCaseSensitive, [files, lines, matches]] of MEANINGS) {
-      assert.ok(meaning);
-      const benchCase: BenchCase = {
-        id: 'x',
-        query: 'x',
-        class: 'boolean',
-        why: 'a test',
-        isCaseSensitive,
-        meaning,
-      };
-      const counts = await referenceCounts(benchCase, {
-        root,
-        searched: SEARCHED,
-        excluded: EXTRA_FOLDERS,
-        links: readLinks(root),
-      });
-      assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
-    }
-    assert.equal(await countExcluded(ALPHA, root, EXTRA_FOLDERS), 1);
-    assert.equal(await countExcluded(ALPHA, root, new Set()), 0);
-  }),
-);
+void test('reference counts follow the query language', { skip }, async () => {
+  const root = makeTree();
+  for (const [meaning, isCaseSensitive, [files, lines, matches]] of MEANINGS) {
+    assert.ok(meaning);
+    const benchCase: BenchCase = {
+      id: 'x',
+      query: 'x',
+      class: 'boolean',
+      why: 'a test',
+      isCaseSensitive,
+      meaning,
+    };
+    const counts = await referenceCounts(benchCase, {
+      root,
+      searched: SEARCHED,
+      excluded: EXTRA_FOLDERS,
+      links: readLinks(root),
+    });
+    assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
+  }
+  assert.equal(await countExcluded(ALPHA, root, EXTRA_FOLDERS), 1);
+  assert.equal(await countExcluded(ALPHA, root, new Set()), 0);
+});
 
 const ALPHA: BenchCase = {
   id: 'alpha',
@@ -208,88 +200,78 @@ const ALPHA: BenchCase = {
   meaning: { literal: 'alpha' },
 };
 
-void test(
-  'a case is measured only if its counts are right',
-  withTree(async (root) => {
-    const daemon = await startFakeDaemon(root, [...SEARCHED]);
-    const client = createClient(daemon.url, 1);
+void test('a case is measured only if its counts are right', async () => {
+  const root = makeTree();
+  const daemon = await startFakeDaemon(root, [...SEARCHED]);
+  const client = createClient(daemon.url, 1);
+  try {
+    const right = { files: 2, lines: 3, matches: 4 };
+    const figure = await measureCase(client, ALPHA, right, QUICK_EFFORT);
+    assert.equal(figure.kind, 'measured');
+    assert.ok(figure.all.latency.sampleCount >= QUICK_EFFORT.iterationCount);
+    assert.equal(figure.all.work.contentBytesLoaded, 1000);
+    const wrong = await measureCase(client, ALPHA, { ...right, lines: 2 }, QUICK_EFFORT);
+    assert.deepEqual(wrong, { kind: 'wrong', problem: '3 lines instead of 2' });
+  } finally {
+    client.close();
+    await daemon.close();
+  }
+});
+
+void test('a cut answer has exactly the limit and says that it is cut', async () => {
+  const root = makeTree();
+  const daemon = await startFakeDaemon(root, [...SEARCHED]);
+  try {
+    const expected = { files: 2, lines: 3, matches: 4 };
+    const answer = await fetch(`${daemon.url}/api/search`, {
+      method: 'POST',
+      body: JSON.stringify({ query: '"alpha"', matches: 2 }),
+    });
+    const response = (await answer.json()) as Parameters<typeof findProblem>[0];
+    assert.equal(findProblem(response, expected, 2), undefined);
+    assert.match(findProblem(response, expected, 3) ?? '', /2 of 4 ranges for a limit of 3/);
+    const liar = { ...response, isSearchExhaustive: true };
+    assert.match(findProblem(liar, expected, 2) ?? '', /2 of 4 ranges/);
+    assert.match(findProblem(response, { ...expected, matches: 2 }, 2) ?? '', /not exhaustive/);
+  } finally {
+    await daemon.close();
+  }
+});
+
+void test('the differential test runs against a server and detects a fault', { skip }, async () => {
+  const root = makeTree();
+  for (const isSpoiled of [false, true]) {
+    const daemon = await startFakeDaemon(root, [...SEARCHED], (response) =>
+      isSpoiled ? { ...response, files: response.files.slice(1) } : response,
+    );
+    const client = createClient(daemon.url, 2);
     try {
-      const right = { files: 2, lines: 3, matches: 4 };
-      const figure = await measureCase(client, ALPHA, right, QUICK_EFFORT);
-      assert.equal(figure.kind, 'measured');
-      assert.ok(figure.all.latency.sampleCount >= QUICK_EFFORT.iterationCount);
-      assert.equal(figure.all.work.contentBytesLoaded, 1000);
-      const wrong = await measureCase(client, ALPHA, { ...right, lines: 2 }, QUICK_EFFORT);
-      assert.deepEqual(wrong, { kind: 'wrong', problem: '3 lines instead of 2' });
+      const report = await runDifferential({
+        root,
+        sampleCount: 20,
+        seed: 5,
+        rangeCountMax: 1000,
+        fileSizeMax: 1000,
+        searchAll: searchAllThrough(client),
+      });
+      assert.equal(report.differences.length > 0, isSpoiled, describeReport(report));
+      assert.ok(report.comparedCount > 10);
     } finally {
       client.close();
       await daemon.close();
     }
-  }),
-);
+  }
+});
 
-void test(
-  'a cut answer has exactly the limit and says that it is cut',
-  withTree(async (root) => {
-    const daemon = await startFakeDaemon(root, [...SEARCHED]);
-    try {
-      const expected = { files: 2, lines: 3, matches: 4 };
-      const answer = await fetch(`${daemon.url}/api/search`, {
-        method: 'POST',
-        body: JSON.stringify({ query: '"alpha"', matches: 2 }),
-      });
-      const response = (await answer.json()) as Parameters<typeof findProblem>[0];
-      assert.equal(findProblem(response, expected, 2), undefined);
-      assert.match(findProblem(response, expected, 3) ?? '', /2 of 4 ranges for a limit of 3/);
-      const liar = { ...response, isSearchExhaustive: true };
-      assert.match(findProblem(liar, expected, 2) ?? '', /2 of 4 ranges/);
-      assert.match(findProblem(response, { ...expected, matches: 2 }, 2) ?? '', /not exhaustive/);
-    } finally {
-      await daemon.close();
-    }
-  }),
-);
-
-void test(
-  'the differential test runs against a server and detects a fault',
-  { skip },
-  withTree(async (root) => {
-    for (const isSpoiled of [false, true]) {
-      const daemon = await startFakeDaemon(root, [...SEARCHED], (response) =>
-        isSpoiled ? { ...response, files: response.files.slice(1) } : response,
-      );
-      const client = createClient(daemon.url, 2);
-      try {
-        const report = await runDifferential({
-          root,
-          sampleCount: 20,
-          seed: 5,
-          rangeCountMax: 1000,
-          fileSizeMax: 1000,
-          searchAll: searchAllThrough(client),
-        });
-        assert.equal(report.differences.length > 0, isSpoiled, describeReport(report));
-        assert.ok(report.comparedCount > 10);
-      } finally {
-        client.close();
-        await daemon.close();
-      }
-    }
-  }),
-);
-
-void test(
-  'a symbolic link is searched as its target text',
-  withTree((root) => {
-    symlinkSync('../É/Alpha-alpha', path.join(root, 'src', 'link'));
-    const links = readLinks(root);
-    assert.deepEqual(links, new Map([['src/link', '../É/Alpha-alpha']]));
-    const ranges = new Map([['src/link', [[6, 11] as const, [12, 17] as const]]]);
-    assert.deepEqual(findInLinks(links, 'alpha', false), ranges);
-    assert.deepEqual(findInLinks(links, '/a', true), new Map());
-    return Promise.resolve();
-  }),
-);
+void test('a symbolic link is searched as its target text', () => {
+  const root = makeTree();
+  symlinkSync('../É/Alpha-alpha', path.join(root, 'src', 'link'));
+  const links = readLinks(root);
+  assert.deepEqual(links, new Map([['src/link', '../É/Alpha-alpha']]));
+  const ranges = new Map([['src/link', [[6, 11] as const, [12, 17] as const]]]);
+  assert.deepEqual(findInLinks(links, 'alpha', false), ranges);
+  assert.deepEqual(findInLinks(links, '/a', true), new Map());
+});
 
 void test('differences name the first range that differs', () => {
   const expected = new Map([['a', [[0, 1] as const, [4, 5] as const]]]);
@@ -304,40 +286,34 @@ void test('differences name the first range that differs', () => {
   );
 });
 
-void test(
-  'samples are reproducible, fit their bounds and cover all kinds',
-  withTree((root) => {
-    const draw = (seed: number) => drawSamples(root, [...SEARCHED], 30, seededRandom(seed));
-    assert.deepEqual(draw(3), draw(3));
-    assert.notDeepEqual(draw(3), draw(4));
-    const samples = draw(3);
-    assert.ok(new Set(samples.map(({ kind }) => kind)).size === 4);
-    for (const { literal } of samples) {
-      const size = Buffer.byteLength(literal);
-      assert.ok(size >= 1 && size <= 64 && !/[\n\0]/.test(literal), JSON.stringify(literal));
-    }
-    return Promise.resolve();
-  }),
-);
+void test('samples are reproducible, fit their bounds and cover all kinds', () => {
+  const root = makeTree();
+  const draw = (seed: number) => drawSamples(root, [...SEARCHED], 30, seededRandom(seed));
+  assert.deepEqual(draw(3), draw(3));
+  assert.notDeepEqual(draw(3), draw(4));
+  const samples = draw(3);
+  assert.ok(new Set(samples.map(({ kind }) => kind)).size === 4);
+  for (const { literal } of samples) {
+    const size = Buffer.byteLength(literal);
+    assert.ok(size >= 1 && size <= 64 && !/[\n\0]/.test(literal), JSON.stringify(literal));
+  }
+});
 
-void test(
-  'peers list the same lines as the reference',
-  { skip },
-  withTree(async (root) => {
-    const corpus = { name: 'test', version: 'unknown', root, cases: [] };
-    const peers = findPeers(corpus, path.join(root, '..', `${path.basename(root)}-cache`));
-    const figures = await measurePeers(peers, { ...ALPHA, isCaseSensitive: true }, root, 1);
-    const expression = { ...ALPHA, isCaseSensitive: true, meaning: { regex: 'al[p]+ha' } };
-    const expressed = await measurePeers(peers, expression, root, 1);
-    rmSync(path.join(root, '..', `${path.basename(root)}-cache`), { recursive: true, force: true });
-    // Both search the binary file as text: one more line than the daemon finds.
-    assert.equal(figures.get('rg')?.lineCount, 3);
-    assert.equal(figures.get('git grep')?.lineCount, 3);
-    assert.equal(expressed.get('rg')?.lineCount, 3);
-    assert.equal(expressed.get('git grep')?.lineCount, 3);
-    assert.ok(peers.every(({ version }) => /\d/.test(version)));
-  }),
-);
+void test('peers list the same lines as the reference', { skip }, async () => {
+  const root = makeTree();
+  const corpus = { name: 'test', version: 'unknown', root, cases: [] };
+  const peers = findPeers(corpus, path.join(root, '..', `${path.basename(root)}-cache`));
+  const figures = await measurePeers(peers, { ...ALPHA, isCaseSensitive: true }, root, 1);
+  const expression = { ...ALPHA, isCaseSensitive: true, meaning: { regex: 'al[p]+ha' } };
+  const expressed = await measurePeers(peers, expression, root, 1);
+  rmSync(path.join(root, '..', `${path.basename(root)}-cache`), { recursive: true, force: true });
+  // Both search the binary file as text: one more line than the daemon finds.
+  assert.equal(figures.get('rg')?.lineCount, 3);
+  assert.equal(figures.get('git grep')?.lineCount, 3);
+  assert.equal(expressed.get('rg')?.lineCount, 3);
+  assert.equal(expressed.get('git grep')?.lineCount, 3);
+  assert.ok(peers.every(({ version }) => /\d/.test(version)));
+});
 
 const PEER_FIGURES = {
   rg: { lineCount: 1000, medianMs: 400 },

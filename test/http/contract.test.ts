@@ -9,20 +9,12 @@ import { test } from 'node:test';
 import { onBothAdapters } from './adapters.ts';
 import { answerOf, resultOf } from './answers.ts';
 import { SEARCH_BODY, eventually, gate, openWire, searchWith, startWorld } from './harness.ts';
-import type { World, WorldOptions } from './harness.ts';
 
 const HOST = 'Host: localhost\r\n';
 const GET_HEALTH = `GET /api/health HTTP/1.1\r\n${HOST}\r\n`;
 const HEALTHY = '{"status":"ok"}';
 
 onBothAdapters('HTTP contract', (kind) => {
-  const withWorld =
-    (options: Omit<WorldOptions, 'kind'>, run: (world: World) => Promise<void>) => async () => {
-      const world = await startWorld({ kind, ...options });
-      assert.equal(world.server.http, kind);
-      await run(world);
-    };
-
   test('a request pipelined behind a waiting one is answered after it, or ends the connection', async () => {
     const finish = gate();
     const world = await startWorld({
@@ -47,121 +39,110 @@ onBothAdapters('HTTP contract', (kind) => {
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
   });
 
-  test(
-    'HEAD is GET without the body, and the connection continues',
-    withWorld({}, async (world) => {
-      const get = await world.call({ path: '/api/version' });
-      const wire = openWire(world.server);
-      wire.write(`HEAD /api/version HTTP/1.1\r\n${HOST}\r\n`);
-      const head = await wire.until('\r\n\r\n');
-      assert.match(head, /^HTTP\/1\.1 200 /);
-      assert.match(head, new RegExp(`content-length: ${get.body.length}\\r\\n`, 'i'));
-      assert.match(head, /\r\n\r\n$/);
-      wire.write(GET_HEALTH);
-      await wire.until(HEALTHY);
-      wire.socket.destroy();
-      const missing = await world.call({ method: 'HEAD', path: '/api/none' });
-      assert.equal(missing.status, 404);
-      assert.equal(missing.body.length, 0);
-    }),
-  );
+  test('HEAD is GET without the body, and the connection continues', async () => {
+    const world = await startWorld({ kind });
+    assert.equal(world.server.http, kind);
+    const get = await world.call({ path: '/api/version' });
+    const wire = openWire(world.server);
+    wire.write(`HEAD /api/version HTTP/1.1\r\n${HOST}\r\n`);
+    const head = await wire.until('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 200 /);
+    assert.match(head, new RegExp(`content-length: ${get.body.length}\\r\\n`, 'i'));
+    assert.match(head, /\r\n\r\n$/);
+    wire.write(GET_HEALTH);
+    await wire.until(HEALTHY);
+    wire.socket.destroy();
+    const missing = await world.call({ method: 'HEAD', path: '/api/none' });
+    assert.equal(missing.status, 404);
+    assert.equal(missing.body.length, 0);
+  });
 
-  test(
-    'OPTIONS answers 204 with Allow and no CORS headers',
-    withWorld({}, async (world) => {
-      const wire = openWire(world.server);
-      wire.write(`OPTIONS /api/repos HTTP/1.1\r\n${HOST}Origin: http://other\r\n\r\n`);
-      const reply = await wire.until('\r\n\r\n');
-      assert.match(reply, /^HTTP\/1\.1 204 /);
-      assert.match(reply, /\r\nallow: GET, HEAD, OPTIONS\r\n/i);
-      assert.doesNotMatch(reply, /access-control/i);
-      wire.write(GET_HEALTH);
-      await wire.until(HEALTHY);
-      wire.socket.destroy();
-      const search = await world.call({ method: 'OPTIONS', path: '/api/search' });
-      assert.equal(search.headers.allow, 'POST, OPTIONS');
-      assert.equal((await world.call({ method: 'OPTIONS', path: '/api/none' })).status, 404);
-    }),
-  );
+  test('OPTIONS answers 204 with Allow and no CORS headers', async () => {
+    const world = await startWorld({ kind });
+    const wire = openWire(world.server);
+    wire.write(`OPTIONS /api/repos HTTP/1.1\r\n${HOST}Origin: http://other\r\n\r\n`);
+    const reply = await wire.until('\r\n\r\n');
+    assert.match(reply, /^HTTP\/1\.1 204 /);
+    assert.match(reply, /\r\nallow: GET, HEAD, OPTIONS\r\n/i);
+    assert.doesNotMatch(reply, /access-control/i);
+    wire.write(GET_HEALTH);
+    await wire.until(HEALTHY);
+    wire.socket.destroy();
+    const search = await world.call({ method: 'OPTIONS', path: '/api/search' });
+    assert.equal(search.headers.allow, 'POST, OPTIONS');
+    assert.equal((await world.call({ method: 'OPTIONS', path: '/api/none' })).status, 404);
+  });
 
-  test(
-    'unknown paths are 404 whatever the method, known paths with a wrong method 405 with Allow',
-    withWorld({}, async (world) => {
-      for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'TRACE']) {
-        for (const path of ['/api/none', '/api/health/', '/api/health/x', '/none', '/API/health']) {
-          const reply = await world.call({ method, path });
-          assert.equal(reply.status, 404, `${method} ${path}`);
-          assert.equal(reply.json()['errorCode'], 'NOT_FOUND');
-        }
+  test('unknown paths are 404 whatever the method, known paths with a wrong method 405 with Allow', async () => {
+    const world = await startWorld({ kind });
+    for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'TRACE']) {
+      for (const path of ['/api/none', '/api/health/', '/api/health/x', '/none', '/API/health']) {
+        const reply = await world.call({ method, path });
+        assert.equal(reply.status, 404, `${method} ${path}`);
+        assert.equal(reply.json()['errorCode'], 'NOT_FOUND');
       }
-      for (const method of ['PUT', 'DELETE', 'POST', 'TRACE']) {
-        const reply = await world.call({ method, path: '/api/health' });
-        assert.equal(reply.status, 405, method);
-        assert.equal(reply.headers.allow, 'GET, HEAD, OPTIONS');
-        assert.deepEqual(Object.keys(reply.json()), ['statusCode', 'errorCode', 'message']);
-        assert.equal(reply.json()['errorCode'], 'METHOD_NOT_ALLOWED');
-      }
-      assert.equal((await world.call({ path: '/api/search' })).headers.allow, 'POST, OPTIONS');
-      assert.equal((await world.call({ method: 'HEAD', path: '/api/search' })).status, 405);
-    }),
-  );
+    }
+    for (const method of ['PUT', 'DELETE', 'POST', 'TRACE']) {
+      const reply = await world.call({ method, path: '/api/health' });
+      assert.equal(reply.status, 405, method);
+      assert.equal(reply.headers.allow, 'GET, HEAD, OPTIONS');
+      assert.deepEqual(Object.keys(reply.json()), ['statusCode', 'errorCode', 'message']);
+      assert.equal(reply.json()['errorCode'], 'METHOD_NOT_ALLOWED');
+    }
+    assert.equal((await world.call({ path: '/api/search' })).headers.allow, 'POST, OPTIONS');
+    assert.equal((await world.call({ method: 'HEAD', path: '/api/search' })).status, 405);
+  });
 
-  test(
-    'the body limit applies with Content-Length and with chunks',
-    withWorld({ settings: { maxRequestBodyBytes: 100 } }, async (world) => {
-      const fitting = JSON.stringify({ query: 'q', matches: 1 }).padEnd(100);
-      const atCap = await world.call({ method: 'POST', path: '/api/search', body: fitting });
-      assert.equal(atCap.status, 200);
-      const above = await world.call({ method: 'POST', path: '/api/search', body: `${fitting} ` });
-      assert.equal(above.status, 413);
-      assert.equal(above.json()['errorCode'], 'REQUEST_BODY_TOO_LARGE');
+  test('the body limit applies with Content-Length and with chunks', async () => {
+    const world = await startWorld({ kind, settings: { maxRequestBodyBytes: 100 } });
+    const fitting = JSON.stringify({ query: 'q', matches: 1 }).padEnd(100);
+    const atCap = await world.call({ method: 'POST', path: '/api/search', body: fitting });
+    assert.equal(atCap.status, 200);
+    const above = await world.call({ method: 'POST', path: '/api/search', body: `${fitting} ` });
+    assert.equal(above.status, 413);
+    assert.equal(above.json()['errorCode'], 'REQUEST_BODY_TOO_LARGE');
 
-      const wire = openWire(world.server);
-      const start = `POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
-      wire.write(`${start}${`32\r\n${' '.repeat(50)}\r\n`.repeat(2)}`);
-      wire.write('1\r\n \r\n0\r\n\r\n');
-      assert.match(await wire.until('REQUEST_BODY_TOO_LARGE'), /^HTTP\/1\.1 413 /);
-      wire.write(GET_HEALTH);
-      await wire.until(HEALTHY);
-      wire.socket.destroy();
-      assert.equal(world.calls.length, 1);
-    }),
-  );
+    const wire = openWire(world.server);
+    const start = `POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
+    wire.write(`${start}${`32\r\n${' '.repeat(50)}\r\n`.repeat(2)}`);
+    wire.write('1\r\n \r\n0\r\n\r\n');
+    assert.match(await wire.until('REQUEST_BODY_TOO_LARGE'), /^HTTP\/1\.1 413 /);
+    wire.write(GET_HEALTH);
+    await wire.until(HEALTHY);
+    wire.socket.destroy();
+    assert.equal(world.calls.length, 1);
+  });
 
-  test(
-    'a body far above the limit is refused before it has arrived, declared or not',
-    withWorld({ settings: { maxRequestBodyBytes: 100 } }, async ({ server }) => {
-      const declared = openWire(server);
-      declared.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 999999\r\n\r\n{`);
-      assert.match(await declared.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
-      const chunked = openWire(server);
-      chunked.write(`POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`);
-      chunked.write(`1000\r\n${' '.repeat(4096)}\r\n`);
-      assert.match(await chunked.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
-    }),
-  );
+  test('a body far above the limit is refused before it has arrived, declared or not', async () => {
+    const { server } = await startWorld({ kind, settings: { maxRequestBodyBytes: 100 } });
+    const declared = openWire(server);
+    declared.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 999999\r\n\r\n{`);
+    assert.match(await declared.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
+    const chunked = openWire(server);
+    chunked.write(`POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`);
+    chunked.write(`1000\r\n${' '.repeat(4096)}\r\n`);
+    assert.match(await chunked.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
+  });
 
-  test(
-    'a body in chunks is joined; an endless one does not reach the search',
-    withWorld({}, async (world) => {
-      const body = JSON.stringify({ query: 'größe', matches: 3 });
-      const wire = openWire(world.server);
-      wire.write(`POST /api/search HTTP/1.1\r\n${HOST}`);
-      wire.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
-      const bytes = Buffer.from(body);
-      for (const byte of bytes) {
-        wire.socket.write(Buffer.of(byte));
-        await new Promise(setImmediate);
-      }
-      await wire.until('"files":[]');
-      assert.equal(world.calls[0]?.query, 'größe');
-      wire.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 50\r\n\r\n{"query"`);
-      wire.socket.end();
-      await wire.closed();
-      await eventually(() => world.lines.some((line) => line['status'] === 499));
-      assert.equal(world.calls.length, 1);
-    }),
-  );
+  test('a body in chunks is joined; an endless one does not reach the search', async () => {
+    const world = await startWorld({ kind });
+    const body = JSON.stringify({ query: 'größe', matches: 3 });
+    const wire = openWire(world.server);
+    wire.write(`POST /api/search HTTP/1.1\r\n${HOST}`);
+    wire.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+    const bytes = Buffer.from(body);
+    for (const byte of bytes) {
+      wire.socket.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+    await wire.until('"files":[]');
+    assert.equal(world.calls[0]?.query, 'größe');
+    wire.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 50\r\n\r\n{"query"`);
+    wire.socket.end();
+    await wire.closed();
+    await eventually(() => world.lines.some((line) => line['status'] === 499));
+    assert.equal(world.calls.length, 1);
+  });
 
   test('a disconnecting client aborts the signal of its own search only', async () => {
     const started = gate<Cancellation>();
@@ -274,26 +255,24 @@ onBothAdapters('HTTP contract', (kind) => {
     });
   });
 
-  test(
-    'hostile paths, queries and headers get an error object, never a crash',
-    withWorld({}, async (world) => {
-      const targets = [
-        '/api/repos?%zz&&==%ff',
-        '/api/%2e%2e/health',
-        '//api/health',
-        '/api/search?__proto__=1',
-        `/api/repos?query=${'a'.repeat(3000)}`,
-      ];
-      for (const path of targets) {
-        const reply = await world.call({ path, headers: { 'X-Request-Id': '<script>' } });
-        assert.ok([200, 404, 405].includes(reply.status), `${path}: ${reply.status}`);
-        assert.match(String(reply.headers['x-request-id']), /^[0-9a-f-]{36}$/);
-        reply.json();
-      }
-      const body = `{"query":"q","matches":1,"__proto__":{"whole":true},"constructor":1}`;
-      const reply = await world.call({ method: 'POST', path: '/api/search', body });
-      assert.equal(reply.status, 200);
-      assert.equal(world.calls[0]?.whole, false);
-    }),
-  );
+  test('hostile paths, queries and headers get an error object, never a crash', async () => {
+    const world = await startWorld({ kind });
+    const targets = [
+      '/api/repos?%zz&&==%ff',
+      '/api/%2e%2e/health',
+      '//api/health',
+      '/api/search?__proto__=1',
+      `/api/repos?query=${'a'.repeat(3000)}`,
+    ];
+    for (const path of targets) {
+      const reply = await world.call({ path, headers: { 'X-Request-Id': '<script>' } });
+      assert.ok([200, 404, 405].includes(reply.status), `${path}: ${reply.status}`);
+      assert.match(String(reply.headers['x-request-id']), /^[0-9a-f-]{36}$/);
+      reply.json();
+    }
+    const body = `{"query":"q","matches":1,"__proto__":{"whole":true},"constructor":1}`;
+    const reply = await world.call({ method: 'POST', path: '/api/search', body });
+    assert.equal(reply.status, 200);
+    assert.equal(world.calls[0]?.whole, false);
+  });
 });
