@@ -182,15 +182,18 @@ async function peelTags(
 function toListedRef(repo: ListableRepo, ref: FoundRef): ListedRef[] {
   const { name, commit, committedAtSeconds } = ref;
   if (commit === undefined) return [];
+  const isDefault = name === (repo.defaultBranch ?? repo.defaultRevision);
   const indexed = repo.revisions ?? [repo.defaultRevision];
+  // The default revision of a work tree is HEAD, its current branch.
+  const revision = isDefault ? repo.defaultRevision : name;
   return [
     {
       name,
       kind: name.startsWith('refs/tags/') ? 'tag' : 'branch',
       commit,
       committedAtSeconds,
-      isDefault: name === (repo.defaultBranch ?? repo.defaultRevision),
-      isIndexed: repo.indexedAt !== undefined && indexed.includes(name),
+      isDefault,
+      isIndexed: repo.indexedAt !== undefined && indexed.includes(revision),
     },
   ];
 }

@@ -327,10 +327,12 @@ test('no matches: files too large to search are counted, over any number of repo
 test('no matches: repositories in scope that are not indexed yet are named, if visible', async () => {
   await using engine = await Engine.open();
   const indexed = repoRecord(1, 'host/a');
-  const waiting = [2, 3].map((id) => repoRecord(id, `host/w${id}`));
+  const waiting = [2, 3].map((id) => {
+    const { indexedAt: _, ...record } = repoRecord(id, `host/w${id}`);
+    return record;
+  });
   const shard = engine.shardOf(indexed, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]);
-  const records = waiting.map(({ indexedAt: _, ...record }) => record);
-  engine.publish([shard], [indexed, ...records]);
+  engine.publish([shard], [indexed, ...waiting]);
   const requested = async (query: string, repoAccess = SEES_ALL) =>
     (await hintsOf(engine, query, {}, repoAccess)).map(({ message }) => message);
   const both = '2 repositories are not indexed yet, and not searched: host/w2, host/w3.';

@@ -1,4 +1,4 @@
-// Resolving a ref to its commit, against `git rev-parse`.
+// Resolving a ref to its commit, against `git rev-parse`; the refs of a work tree.
 
 import assert from 'node:assert/strict';
 import { chmodSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import type { SourceKind } from '../../../daemon/repos/records.ts';
 import { RefError } from '../../../daemon/sources/git/names.ts';
+import { listRefs } from '../../../daemon/sources/git/refs.ts';
 import { RepoGoneError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
@@ -155,4 +156,18 @@ test('a disconnected client gets no answer', async () => {
     abort.abort(new Error('left'));
     await assert.rejects(requested, /left/);
   }
+});
+
+test('the current branch of a work tree is indexed, its other branches are not', async () => {
+  const source = { kind: 'worktree', path: makeHistory() } as const;
+  const [defaultRevision, defaultBranch] = ['HEAD', 'refs/heads/main'];
+  const repo = { name: 'r', source, defaultRevision, defaultBranch, indexedAt: '2026-01-01' };
+  const refs = (await listRefs(repo, signal)).filter(({ kind }) => kind === 'branch');
+  assert.deepEqual(
+    refs.map(({ name, isDefault, isIndexed }) => [name, isDefault, isIndexed]),
+    [
+      [defaultBranch, true, true],
+      ['refs/heads/feature/ü', false, false],
+    ],
+  );
 });
