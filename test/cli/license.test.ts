@@ -114,6 +114,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [[...ISSUE, '--seats', '0'], /1 or more/],
   [[...ISSUE, '--key', path.join(folder, 'none')], /cannot read/],
   [['verify', path.join(folder, 'none')], /cannot read/],
+  [['verify', '/dev/zero'], /cannot read .*: \/dev\/zero is a device and not a file/],
   [['verify'], /missing required argument/],
   [['verify', '--public-key', 'x', '-'], /not an Ed25519 public key/],
 ];

@@ -2,7 +2,6 @@
 // the file, the file beats defaults; an empty variable counts as unset. Secrets are removed from the environment, so child
 // processes do not inherit them. Only the file can be read again.
 
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -10,6 +9,7 @@ import type { z } from 'zod';
 import { ConfigError } from './error.ts';
 import { type FileConfiguration, NO_FILE, parseConfiguration } from './file.ts';
 import { awaitSource, type ConfigurationSource, MissingError, openSource } from './file-source.ts';
+import { NoFileError, readOwn } from '../own-file.ts';
 import { memberOf } from './schema-document.ts';
 import { SecretText } from './secret-text.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -274,9 +274,10 @@ function takeText(env: Environment, row: Variable): string | undefined {
 
 function readSecretFile(name: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readOwn(file).toString().trim();
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    const other = error instanceof NoFileError ? 'no file' : 'unreadable';
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : other;
     throw new ConfigError(name, JSON.stringify(file), `${reason}; allowed: a readable file`);
   }
 }

@@ -1,6 +1,6 @@
 // `trawl license ...`: creates key pairs, issues and checks licence keys. Private keys stay in files, out of arguments.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
@@ -11,6 +11,7 @@ import type {
 } from '../../api/instance/instance-endpoints.ts';
 import type { AnswerOf } from '../../api/shapes/endpoint.ts';
 import { messageOf } from '../../base/caught.ts';
+import { readOwn } from '../../base/own-file.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {
@@ -50,7 +51,7 @@ function nameList(value: string, previous: readonly string[] = []): readonly str
 
 function readFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readOwn(file).toString();
   } catch (error) {
     throw new UsageError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
   }

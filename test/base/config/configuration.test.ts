@@ -1,6 +1,7 @@
 // Variables, flags, settings, secrets: defaults, precedence, refusals, and unrelated variables.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -160,6 +161,13 @@ describe('configuration', () => {
     assert.equal(env['TRAWL_OWNER_API_KEY_FILE'], undefined);
     const missing = refusal({ TRAWL_SECRET_FILE: path.join(folder, 'none') });
     assert.match(missing.message, /^TRAWL_SECRET_FILE: .*ENOENT/);
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const other of [pipe, folder])
+      assert.match(
+        refusal({ TRAWL_SECRET_FILE: other }).message,
+        /"; no file; allowed: a readable/,
+      );
     const short = refusal({ TRAWL_SECRET: 'hush'.repeat(7) });
     assert.match(short.message, /^TRAWL_SECRET: \(hidden\); allowed: at least 32 bytes$/);
   });
