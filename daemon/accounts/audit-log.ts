@@ -174,6 +174,9 @@ export class AuditLog {
   async close(): Promise<void> {
     clearInterval(this.#pruning);
     await this.flush();
+    clearTimeout(this.#timer);
+    for (const record of this.#waiting)
+      this.#options.log.error('an audit record could not be written', record);
   }
 
   async #writeAll(): Promise<void> {

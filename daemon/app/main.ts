@@ -125,6 +125,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status: () => status.report(),
       readConfigurationAgain: () => reread.run(),
       close: async () => {
+        log.info('the daemon is stopping');
         abort.abort(new Error('the daemon is stopping'));
         await whileGitsEnd(() => opened.close(() => Promise.allSettled([first.indexed, prepared])));
         log.info('the daemon has stopped');

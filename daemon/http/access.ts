@@ -105,7 +105,7 @@ export function checkRights(parts: AccessParts, call: CheckedCall): void {
  * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else.
  */
 export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise<void> {
-  const now: Access = { ...access, answerHeaders: {} };
+  const now: Access = { ...access };
   return thenDo(findCallerAgain(parts, now), () => checkSameCaller(access, now));
 }
 

@@ -72,6 +72,9 @@ const CLIENT_GONE_STATUS = 499;
 /** Characters kept of the client's name. */
 const CLIENT_SOURCE_MAX = 64;
 
+/** Bound: time from the end of a caller's access to the last answer; of a stream to its last event. */
+const CHECKED_AGAIN_MS = 100;
+
 const SHORTAGE_MESSAGE = 'The machine has run out of files, processes or memory.';
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
 
@@ -228,6 +231,9 @@ export class Pipeline {
       const { json } = content;
       ends.push(() => json.release?.());
     }
+    const isLong = performance.now() - exchange.startMs > CHECKED_AGAIN_MS;
+    if (isLong && exchange.endpoint?.isSearch === true)
+      await checkStillCaller(this.accessParts, accessOf(exchange));
     // Encoding the answer briefly needs its size again.
     const clientKey = clientKeyOf(exchange);
     const tryTake = (size: number) => this.memory.tryTake(clientKey, size);

@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { canSee } from '../../daemon/repos/repo-access.ts';
 import { startAccounts, type AccountsWorld } from '../accounts/world.ts';
 import { answerOf, chunkEvent, FINAL_EVENT } from './answers.ts';
-import { closeWorlds, eventStream, gate, openWire, repo, SEARCH_BODY } from './harness.ts';
+import { closeWorlds, eventStream, eventually, gate } from './harness.ts';
+import { openWire, repo, SEARCH_BODY } from './harness.ts';
 import type { Wire } from './harness.ts';
 
 afterEach(closeWorlds);
@@ -96,6 +98,26 @@ test('an owner demoted during a request body changes nothing', async () => {
 });
 
 /** A daemon whose streams send one event at once and the rest when they are told to, and those streams. */
+test('a long search is not answered when its access ends before its answer', async () => {
+  const end = gate();
+  const world = await startAccounts({
+    search: async () => {
+      await end.opened;
+      return answerOf();
+    },
+  });
+  const { accounts } = world.control;
+  const search = (key: string) => world.send('POST', '/api/search', key, SEARCH_BODY);
+  const [ending, staying] = [search(world.memberKey), search(world.ownerKey)];
+  await eventually(() => world.server.searchCounts().running === 2);
+  await accounts.members.change(undefined, world.member.id, { suspended: true });
+  // Longer than the time after which the credential is checked again.
+  await sleep(150);
+  end.open();
+  assert.equal((await ending).status, 401);
+  assert.equal((await staying).status, 200);
+});
+
 async function startStreams() {
   const rest = gate();
   let closedCount = 0;

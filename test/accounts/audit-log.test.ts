@@ -1,0 +1,30 @@
+// Audit records that the store cannot take when the daemon stops are in its log.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { ORG } from '../../daemon/accounts/audit-log.ts';
+import { openControlPlane } from '../../daemon/app/control-plane.ts';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+
+test('a record that cannot be written before the end is logged', async () => {
+  const folder = temporaryFolder();
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });
+  const configuration = readConfiguration({ env: { TRAWL_DATA_DIR: folder } });
+  const control = await openControlPlane(configuration, new RepoDirectory(() => []), log);
+  const { auditLog } = control.accounts;
+  auditLog.note({ id: 'somebody', type: 'user' }, 'user.performed_code_search', ORG);
+  await auditLog.flush();
+  auditLog.note({ id: 'another', type: 'user' }, 'user.performed_code_search', ORG);
+  rmSync(path.join(folder, 'store.db'));
+  await control.close();
+  const lost = lines.filter((line) => line.includes('an audit record could not be written'));
+  assert.equal(lost.length, 1);
+  const { level, action, actorId } = JSON.parse(lost[0]!);
+  assert.deepEqual([level, action, actorId], ['error', 'user.performed_code_search', 'another']);
+});
