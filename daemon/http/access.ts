@@ -101,7 +101,7 @@ export function checkRights(parts: AccessParts, call: CheckedCall): void {
 }
 
 /**
- * Checks the credential during a streamed answer; repositories hidden since the start are not checked (API.md 4.7).
+ * Checks the credential during a streamed answer, and before a late one; repositories hidden since the start are not checked (API.md 4.7).
  * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also if the credential now belongs to somebody else.
  */
 export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise<void> {
