@@ -44,9 +44,11 @@ export function grantsIn(database: Database) {
   };
 }
 
-type GrantChange = [writing: Writing, userId: string, repoIds: readonly number[]];
-
-async function add(...[{ db, changed }, userId, repoIds]: GrantChange): Promise<number> {
+async function add(
+  { db, changed }: Writing,
+  userId: string,
+  repoIds: readonly number[],
+): Promise<number> {
   const user = db.selectFrom('users').select('id').where('id', '=', userId);
   if ((await user.executeTakeFirst()) === undefined)
     throw new StoreError('NOT_FOUND', 'user not found');
@@ -63,7 +65,11 @@ async function add(...[{ db, changed }, userId, repoIds]: GrantChange): Promise<
   return added;
 }
 
-async function remove(...[{ db, changed }, userId, repoIds]: GrantChange): Promise<number> {
+async function remove(
+  { db, changed }: Writing,
+  userId: string,
+  repoIds: readonly number[],
+): Promise<number> {
   let removed = 0;
   for await (const batch of inBatches(sorted(repoIds))) {
     const own = db.deleteFrom('grants').where('userId', '=', userId);
