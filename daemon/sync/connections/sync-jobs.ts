@@ -80,7 +80,7 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
       host,
       connectionId,
       address,
-      isCurrent: () => targetOf(connectionId)?.rules.digest === rules?.digest,
+      isCurrent: () => rules !== undefined && targetOf(connectionId)?.rules.digest === rules.digest,
       signal: job.signal,
       apply,
       latestVisibility,
