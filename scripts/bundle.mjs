@@ -60,7 +60,6 @@ const { outputFiles } = await build({
   // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
   supported: { 'dynamic-import': false },
 });
-rmSync(threadFolder, { recursive: true, force: true });
 await build({
   ...common,
   entryPoints: THREADS.map((name) => `build/daemon/${name}.js`),

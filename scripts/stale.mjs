@@ -51,6 +51,7 @@ export const PARTS = [
     what: 'the program',
     locations: [
       'scripts/bundle.mjs',
+      'scripts/packages.mjs',
       'scripts/keep-code.mjs',
       'scripts/run-bundle.mjs',
       'core/shared',

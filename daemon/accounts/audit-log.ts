@@ -175,8 +175,8 @@ export class AuditLog {
     clearInterval(this.#pruning);
     await this.flush();
     clearTimeout(this.#timer);
-    for (const record of this.#waiting)
-      this.#options.log.error('an audit record could not be written', record);
+    for (const record of this.#waiting.splice(0))
+      this.#options.log.error('an audit record could not be written', { record });
   }
 
   async #writeAll(): Promise<void> {

@@ -131,14 +131,14 @@ function chunkLines(file: FileResult, lead: (separator: string) => string, style
     (a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset,
   );
   let last: number | undefined;
-  return chunks.map(linesOfChunk).flatMap((chunkLines) => {
-    const lines = chunkLines.map((line) => {
+  return chunks.map(linesOfChunk).flatMap((own) => {
+    const lines = own.map((line) => {
       const separator = line.isMatching ? ':' : '-';
       const number = `${lineNumber}${String(line.lineNumber)}${reset}`;
       return `${lead(separator)}${number}${separator}${lineBody(line, style)}`;
     });
-    const isApart = last !== undefined && chunkLines[0]?.lineNumber !== last + 1;
-    last = chunkLines.at(-1)?.lineNumber;
+    const isApart = last !== undefined && own[0]?.lineNumber !== last + 1;
+    last = own.at(-1)?.lineNumber;
     return isApart && style.hasContext ? ['--', ...lines] : lines;
   });
 }

@@ -65,8 +65,9 @@ export class ToolCalls {
     for (let isRepeated = false; ; isRepeated = true) {
       const client = await this.#connectOnce();
       if (tool.isSearch) await this.#waitForIndex(extra.signal, onProgress);
+      let result: CallToolResult;
       try {
-        const result = await client.request(request, CallToolResultSchema, {
+        result = await client.request(request, CallToolResultSchema, {
           signal: extra.signal,
           // The longest that a timer takes: the daemon limits calls.
           timeout: 2 ** 31 - 1,
@@ -74,12 +75,16 @@ export class ToolCalls {
             onprogress: ({ progress, total = 0 }) => onProgress({ done: progress, total }),
           }),
         });
-        return await this.#withUnserved(result);
       } catch (error) {
         if (isRepeated || extra.signal.aborted || !isConnectionLost(error)) throw error;
         this.#client = undefined;
         await client.close();
+        continue;
       }
+      return await this.#withUnserved(result).catch((error: unknown) => {
+        this.#options.log.warn('the served sources could not be listed', { error });
+        return result;
+      });
     }
   }
 
@@ -175,7 +180,7 @@ function realPathOf(place: string): string {
 }
 
 function isBelow(place: string, folder: string): boolean {
-  return `${place}${path.sep}`.startsWith(`${folder}${path.sep}`);
+  return folder === path.sep || `${place}${path.sep}`.startsWith(`${folder}${path.sep}`);
 }
 
 /** The daemon is gone, or it has ended the session. */

@@ -5,7 +5,6 @@ import type { Access } from './access.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import type { Reservation } from './adapters/memory-budget.ts';
 import type { Permit } from './admission.ts';
-import type { ErrorCode } from '../api/shapes/api-error.ts';
 import type { Endpoint } from '../api/shapes/endpoint.ts';
 import type { Route } from './router.ts';
 
@@ -23,7 +22,6 @@ export interface Exchange {
   caller?: Caller | undefined;
   readonly operator?: Caller | undefined;
   permit?: Permit;
-  errorCode?: ErrorCode;
   reservation?: Reservation | undefined;
   body?: Promise<Buffer>;
   /** The response has ended and `ends` have run; or it holds nothing, so that its end is not reported. */

@@ -72,7 +72,7 @@ const CLIENT_GONE_STATUS = 499;
 /** Characters kept of the client's name. */
 const CLIENT_SOURCE_MAX = 64;
 
-/** Bound: time from the end of a caller's access to the last answer; of a stream to its last event. */
+/** A search that took longer is answered only if its credential is still valid; a stream checks it before each event. */
 const CHECKED_AGAIN_MS = 100;
 
 const SHORTAGE_MESSAGE = 'The machine has run out of files, processes or memory.';
@@ -231,9 +231,6 @@ export class Pipeline {
       const { json } = content;
       ends.push(() => json.release?.());
     }
-    const isLong = performance.now() - exchange.startMs > CHECKED_AGAIN_MS;
-    if (isLong && exchange.endpoint?.isSearch === true)
-      await checkStillCaller(this.accessParts, accessOf(exchange));
     // Encoding the answer briefly needs its size again.
     const clientKey = clientKeyOf(exchange);
     const tryTake = (size: number) => this.memory.tryTake(clientKey, size);
@@ -244,6 +241,9 @@ export class Pipeline {
     const reserved = exchange.reservation?.size ?? 0;
     if (size < reserved) exchange.reservation?.shrinkTo(size);
     else if (size > UNCOUNTED_SIZE_MAX) this.#takeMemory(exchange, size - reserved);
+    const isLong = performance.now() - exchange.startMs > CHECKED_AGAIN_MS;
+    if (isLong && exchange.endpoint?.isSearch === true)
+      await checkStillCaller(this.accessParts, accessOf(exchange));
     return response;
   }
 
@@ -351,7 +351,6 @@ export class Pipeline {
 
   #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
     const apiError = this.#toApiError(error, exchange);
-    exchange.errorCode = apiError.errorCode;
     return {
       status: apiError.statusCode,
       headers: apiError.headers,

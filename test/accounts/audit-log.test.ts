@@ -25,6 +25,7 @@ test('a record that cannot be written before the end is logged', async () => {
   await control.close();
   const lost = lines.filter((line) => line.includes('an audit record could not be written'));
   assert.equal(lost.length, 1);
-  const { level, action, actorId } = JSON.parse(lost[0]!);
+  const { level, record } = JSON.parse(lost[0]!);
+  const { action, actorId } = record;
   assert.deepEqual([level, action, actorId], ['error', 'user.performed_code_search', 'another']);
 });

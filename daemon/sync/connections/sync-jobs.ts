@@ -73,14 +73,16 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
     const { connectionId, name } = job.target;
     job.isKept = true;
     const host = await hostOf(name);
-    const { address = '', rules } = targetOf(connectionId) ?? {};
+    const target = targetOf(connectionId);
+    if (target === undefined) throw new Error(`connection ${name} is no longer configured`);
+    const { address, rules } = target;
     const outcome = await listConnection({
       registry,
       rows,
       host,
       connectionId,
       address,
-      isCurrent: () => rules !== undefined && targetOf(connectionId)?.rules.digest === rules.digest,
+      isCurrent: () => targetOf(connectionId)?.rules.digest === rules.digest,
       signal: job.signal,
       apply,
       latestVisibility,
