@@ -58,9 +58,6 @@ export interface AuditTarget {
   readonly type: AuditTargetType;
 }
 
-/** Who did what to what; acts of nobody are not recorded. */
-type Act = [actor: Actor | undefined, ...Deed];
-type Deed = [action: AuditAction, target: AuditTarget, metadata?: Facts];
 type Facts = Readonly<Record<string, unknown>>;
 
 /** There is one organization. */
@@ -117,25 +114,36 @@ export class AuditLog {
   }
 
   /** Records a change. Errors: NOT_READY. */
-  async record(...act: Act): Promise<void> {
-    if (act[0] !== undefined) await this.#options.store.audit.append(this.made(...act));
+  async record(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Facts,
+  ): Promise<void> {
+    if (actor === undefined) return;
+    await this.#options.store.audit.append(this.made(actor, action, target, metadata));
   }
 
-  /** Builds the record of a change, to be written together with the change; undefined for nobody. */
-  made(...[actor, ...rest]: Act): readonly NewAuditRecord[] {
+  /** The record of a change, to be written together with the change; none for nobody. */
+  made(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Facts,
+  ): readonly NewAuditRecord[] {
     if (actor === undefined) return [];
     const { version, now } = this.#options;
-    return [auditRecord(version, now(), actor, ...rest)];
+    return [auditRecord(version, now(), actor, action, target, metadata)];
   }
 
   /** Records a read, with a short delay. */
-  note(...act: Act): void {
-    if (act[0] === undefined) return;
+  note(actor: Actor | undefined, action: AuditAction, target: AuditTarget, metadata?: Facts): void {
+    if (actor === undefined) return;
     if (this.#waiting.length >= WAITING_MAX) {
       this.#lostCount++;
       return;
     }
-    this.#waiting.push(...this.made(...act));
+    this.#waiting.push(...this.made(actor, action, target, metadata));
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
   }
 
@@ -225,7 +233,9 @@ export function auditRecord(
   productVersion: string,
   timestamp: number,
   { id, type, account, clientSource }: Actor,
-  ...[action, target, metadata]: Deed
+  action: AuditAction,
+  target: AuditTarget,
+  metadata?: Facts,
 ): NewAuditRecord {
   const all = { ...metadata, ...omitUndefined({ account, source: clientSource }) };
   return {

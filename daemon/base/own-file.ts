@@ -1,5 +1,5 @@
-// Opens, writes and replaces small files of the data directory, and reads secrets and keys. By mistake or a failed copy, the path may be a folder, a
-// pipe or a device. A pipe would block forever, and system errors of the others do not name the path.
+// Opens, writes and replaces small files of the data directory, and reads secrets and keys. By mistake or a failed copy,
+// the path may be a folder, a pipe or a device. A pipe would block forever, and system errors of the others do not name the path.
 
 import {
   closeSync,

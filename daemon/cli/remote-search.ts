@@ -13,10 +13,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/**
- * Whether a value has the type of the example, in all members of the example and in all items of its one item: another
- * server may have sent it.
- */
+/** Whether an answer has the form of the example: its members, by type, and each item of a list as the example's item. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the type that the example stands for
 function isLike<Answer>(value: unknown, example: unknown): value is Answer {
   if (typeof value !== typeof example || Array.isArray(value) !== Array.isArray(example))

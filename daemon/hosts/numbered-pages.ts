@@ -47,11 +47,13 @@ export async function* numberedPages(
     yield listed;
   }
   if (backwardCount > 0) return;
-  for (let [page, now] = [1, first]; ; now = await read(page)) {
-    yield now.listed;
-    if (now.last !== undefined && now.last <= page) return;
-    if (++page > PAGES_MAX) throw tooMany(question);
+  let current = first;
+  for (let page = 1; page <= PAGES_MAX; page++) {
+    if (page > 1) current = await read(page);
+    yield current.listed;
+    if (current.last !== undefined && current.last <= page) return;
   }
+  throw tooMany(question);
 }
 
 function tooMany(question: Question): HostError {

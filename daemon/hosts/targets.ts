@@ -120,7 +120,10 @@ class Listing {
   async *pagesOf(target: Target, signal: AbortSignal): AsyncGenerator<ListingPage> {
     signal.throwIfAborted();
     const probe = target.anonymousProbe ?? this.#anonymousProbe;
-    const untold = (): readonly ListingIssue[] => [probe?.takeIssue(target.name) ?? []].flat();
+    const probeIssues = (): readonly ListingIssue[] => {
+      const issue = probe?.takeIssue(target.name);
+      return issue === undefined ? [] : [issue];
+    };
     let [repoCount, emptyCount] = [0, 0];
     try {
       for await (const read of target.pages()) {
@@ -132,14 +135,14 @@ class Listing {
         this.#unanswered = 0;
         repoCount += page.newCount;
         emptyCount = page.newCount === 0 ? emptyCount + 1 : 0;
-        yield { repos: page.repos, issues: untold(), target: page.target };
+        yield { repos: page.repos, issues: probeIssues(), target: page.target };
       }
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
       this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
       if (this.#unanswered >= this.#unansweredMax(error)) throw error;
-      const issues = [issueOf(error, target), ...untold()];
+      const issues = [issueOf(error, target), ...probeIssues()];
       yield { repos: [], issues, target: nothing(target.name) };
     }
   }

@@ -153,15 +153,23 @@ function columnsOf({ refreshHash, keyHash, token, expiresAt }: NextTokens) {
 
 const NAME_COLUMNS = ['id', 'userId', 'clientId'] as const;
 
-type Giving = [writing: Writing, id: string, hash: string, next: NextTokens];
-
-async function redeem(...[writing, id, familyHash, next]: Giving): Promise<boolean> {
+async function redeem(
+  writing: Writing,
+  id: string,
+  familyHash: string,
+  next: NextTokens,
+): Promise<boolean> {
   const update = writing.db.updateTable('oauth_consents').set({ ...columnsOf(next), familyHash });
   const unused = update.where('id', '=', id).where('familyHash', 'is', null);
   return await give(writing, await unused.returning(NAME_COLUMNS).executeTakeFirst(), next);
 }
 
-async function rotate(...[writing, id, refreshHash, next]: Giving): Promise<boolean> {
+async function rotate(
+  writing: Writing,
+  id: string,
+  refreshHash: string,
+  next: NextTokens,
+): Promise<boolean> {
   const update = writing.db.updateTable('oauth_consents').set(columnsOf(next));
   const current = update.where('id', '=', id).where('refreshHash', '=', refreshHash);
   return await give(writing, await current.returning(NAME_COLUMNS).executeTakeFirst(), next);

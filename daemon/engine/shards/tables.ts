@@ -15,10 +15,27 @@ export interface DocInfo extends ShardDoc {
 }
 
 /** By their kind. */
-export const SECTION_NAMES: readonly string[] = (
-  ',content,blobs,blob hashes,blocks,docs,paths,path order,repos,languages,names,postings,' +
-  'gram keys,gram lists,case marks,path gram keys,path gram rows,page sums'
-).split(',');
+export const SECTION_NAMES: readonly string[] = [
+  // There is no kind 0.
+  '',
+  'content',
+  'blobs',
+  'blob hashes',
+  'blocks',
+  'docs',
+  'paths',
+  'path order',
+  'repos',
+  'languages',
+  'names',
+  'postings',
+  'gram keys',
+  'gram lists',
+  'case marks',
+  'path gram keys',
+  'path gram rows',
+  'page sums',
+];
 
 export class ShardTables {
   readonly #bytes: Uint8Array;
