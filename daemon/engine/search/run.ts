@@ -3,7 +3,7 @@
 
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { StopTest } from '../host/core.ts';
-import { SearchControl } from '../host/control.ts';
+import { SearchControl, unitMaxOf } from '../host/control.ts';
 import { SearchLoop } from '../host/search-loop.ts';
 import type { SearchPool } from '../host/pool.ts';
 import type {
@@ -16,7 +16,6 @@ import type {
 } from '../host/search-messages.ts';
 import { PlanError, type EncodedPlan } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
-import { unitMaxOf } from '../host/control.ts';
 import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 import { SEARCH_SLICE_MS } from './run-in-slices.ts';

@@ -6,10 +6,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../base/log.ts';
 import { compareText } from '../../base/paths.ts';
-import type { RepoRecord } from '../../repos/records.ts';
+import type { RepoRecord, SourceKind } from '../../repos/records.ts';
 import { seeFolder } from '../../sources/disk/identity.ts';
 import { layoutOf } from '../../sources/git/path-kind.ts';
-import type { SourceKind } from '../../repos/records.ts';
 import { FIND_DEPTH_MAX, findRepos, type FoundRepos } from './find-repos.ts';
 
 export interface RequestedSource {

@@ -6,8 +6,7 @@ import { DataTable, Pager } from '../parts/data-table.tsx';
 import { ParameterField } from '../parts/parameter-field.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { COMMITS_PER_PAGE, shortId, useCommits } from './history-queries.ts';
 import '../styles/tables.css';
 

@@ -10,11 +10,9 @@ import { Notice } from '../parts/notice.tsx';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { useIsNarrow } from '../parts/window-width.ts';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { DiffList } from './diff-list.tsx';
-import { shortId, useCommit, useDiff } from './history-queries.ts';
-import type { Commit } from './history-queries.ts';
+import { type Commit, shortId, useCommit, useDiff } from './history-queries.ts';
 import '../styles/diff.css';
 
 const PARAMETERS = ['diff', 'path', 'base', 'ws'];

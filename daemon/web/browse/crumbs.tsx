@@ -6,8 +6,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { RevisionPicker } from './revision-picker.tsx';
 
 interface Crumb {

@@ -5,8 +5,7 @@ import { useLineColours } from '../code/line-colours.ts';
 import type { Colour } from '../code/marks.ts';
 import type { BrowseTarget } from './address.ts';
 import type { DisplayedFile } from './diff-gaps.ts';
-import { keyOf, linesOf } from './diff-rows.ts';
-import type { DiffLine } from './diff-rows.ts';
+import { type DiffLine, keyOf, linesOf } from './diff-rows.ts';
 
 /** The two sides of a comparison. */
 export interface DiffSides {

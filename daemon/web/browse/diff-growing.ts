@@ -7,8 +7,7 @@ import { queryClient } from '../data/session.ts';
 import type { BrowseTarget } from './address.ts';
 import { keyOf, pathOf } from './diff-rows.ts';
 import type { FileDiff } from './history-queries.ts';
-import { gapOf } from './diff-gaps.ts';
-import type { Gap, DisplayedFile } from './diff-gaps.ts';
+import { type DisplayedFile, type Gap, gapOf } from './diff-gaps.ts';
 import { sourceLines } from './file-queries.ts';
 
 /** Lines added in one step. */

@@ -12,15 +12,11 @@ import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/number-format.ts';
 import { addressOf } from './address.ts';
-import { colourOf, useDiffColours } from './diff-colours.ts';
-import type { DiffColours, DiffSides } from './diff-colours.ts';
+import { colourOf, type DiffColours, type DiffSides, useDiffColours } from './diff-colours.ts';
 import type { DisplayedFile } from './diff-gaps.ts';
-import { STEP } from './diff-growing.ts';
-import type { Direction } from './diff-growing.ts';
-import { keyOf, pathOf } from './diff-rows.ts';
-import type { DiffItem, DiffLine } from './diff-rows.ts';
-import { wordMarks } from './diff-words.ts';
-import type { useWordCompare } from './diff-words.ts';
+import { type Direction, STEP } from './diff-growing.ts';
+import { type DiffItem, type DiffLine, keyOf, pathOf } from './diff-rows.ts';
+import { type useWordCompare, wordMarks } from './diff-words.ts';
 import type { FileDiff } from './history-queries.ts';
 
 const SIGNS: Readonly<Record<DiffLine['kind'], string>> = {

@@ -2,10 +2,8 @@
 // drawn; further files are fetched page by page. Keys `n` and `p` go to the next and previous file, `j` and `k` to
 // changes.
 
-import { useEffect, useMemo, useRef, useState } from 'react';
-import type { ReactNode, RefObject } from 'react';
-import { Virtualizer } from 'virtua';
-import type { VirtualizerHandle } from 'virtua';
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { useKeys } from '../parts/keys.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -15,10 +13,8 @@ import { count, counted } from '../parts/number-format.ts';
 import type { DiffSides } from './diff-colours.ts';
 import { Counts, Item } from './diff-item.tsx';
 import type { DisplayedFile } from './diff-gaps.ts';
-import { useGrowing } from './diff-growing.ts';
-import type { Direction } from './diff-growing.ts';
-import { itemsOf, keyOf, pathOf } from './diff-rows.ts';
-import type { DiffItem } from './diff-rows.ts';
+import { type Direction, useGrowing } from './diff-growing.ts';
+import { type DiffItem, itemsOf, keyOf, pathOf } from './diff-rows.ts';
 import { useWordCompare } from './diff-words.ts';
 import type { FileDiff, useDiff } from './history-queries.ts';
 

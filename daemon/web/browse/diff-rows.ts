@@ -1,7 +1,6 @@
 // Turns changed files into rows: a head for each file, then its numbered lines, in one column or two. Pure.
 
-import { gapOf, mayGoOn } from './diff-gaps.ts';
-import type { DisplayedFile } from './diff-gaps.ts';
+import { type DisplayedFile, gapOf, mayGoOn } from './diff-gaps.ts';
 import type { FileDiff } from './history-queries.ts';
 
 type Hunk = FileDiff['hunks'][number];

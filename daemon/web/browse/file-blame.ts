@@ -2,8 +2,7 @@
 
 import { ApiFailure } from '../data/api.ts';
 import type { BrowseTarget } from './address.ts';
-import { useBlame, useCommittedId } from './history-queries.ts';
-import type { Blame } from './history-queries.ts';
+import { type Blame, useBlame, useCommittedId } from './history-queries.ts';
 import type { IndexEntry } from './index-entry.ts';
 
 interface FileBlame {

@@ -1,20 +1,15 @@
 // The content of a file: its text, the picture, or the rendered document.
 
-import { Suspense, lazy, useState } from 'react';
-import type { RefObject } from 'react';
+import { lazy, type RefObject, Suspense, useState } from 'react';
 import type { BlameStretch } from '../code/blame-gutter.ts';
-import { COLOURED_SIZE_MAX, CodeView } from '../code/code-view.tsx';
-import type { CodeHandle } from '../code/code-view.tsx';
-import { rangeText } from '../code/line-range.ts';
-import type { LineRange } from '../code/line-range.ts';
+import { type CodeHandle, CodeView, COLOURED_SIZE_MAX } from '../code/code-view.tsx';
+import { type LineRange, rangeText } from '../code/line-range.ts';
 import { BASE_PATH } from '../data/base-path.ts';
 import { Notice } from '../parts/notice.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { BinaryView } from './binary-view.tsx';
 import { isDrawing } from './file-kind.ts';
-import { FileNotices } from './file-notices.tsx';
-import type { FileNoticesProps } from './file-notices.tsx';
+import { FileNotices, type FileNoticesProps } from './file-notices.tsx';
 import { useFileParameters } from './file-parameters.ts';
 import type { FileWays } from './file-actions.ts';
 import type { Blame } from './history-queries.ts';
@@ -22,8 +17,7 @@ import { MatchRuler } from './match-ruler.tsx';
 import { useInnerLinks } from './inner-links.ts';
 import type { MatchSteps } from './match-steps.ts';
 import { cardsOf } from './name-card.tsx';
-import { Outline } from './outline.tsx';
-import type { OutlineState } from './outline.tsx';
+import { Outline, type OutlineState } from './outline.tsx';
 
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 

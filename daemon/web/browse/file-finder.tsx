@@ -8,8 +8,7 @@ import { MarkedText } from '../code/marked-text.tsx';
 import { BASE_PATH } from '../data/base-path.ts';
 import { tracesOf, useRemembered } from '../data/remembered.ts';
 import { counted } from '../parts/number-format.ts';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import type { FromFinder, ToFinder } from './finder-messages.ts';
 import '../styles/overlays.css';
 

@@ -3,18 +3,15 @@
 
 import { useQueries } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight, File, Folder, FolderGit2 } from 'lucide-react';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { KeyboardEvent } from 'react';
-import { Virtualizer } from 'virtua';
-import type { VirtualizerHandle } from 'virtua';
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { Link } from 'wouter';
 import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { focusSoon } from '../parts/focus-soon.ts';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { folderQuery, useFiles } from './file-queries.ts';
 import { filteredRows, foldersTo, moveOf, rowsOf } from './tree-rows.ts';
 import type { TreeLevel, TreeRow } from './tree-rows.ts';

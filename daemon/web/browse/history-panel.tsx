@@ -8,8 +8,7 @@ import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { counted } from '../parts/number-format.ts';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { shortId, useCommits } from './history-queries.ts';
 import { Panel } from './panel.tsx';
 

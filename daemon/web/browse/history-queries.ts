@@ -6,8 +6,7 @@ import type { getBlame } from '../../api/history/blame-endpoints.ts';
 import type { getCommit, getCommits } from '../../api/history/commit-endpoints.ts';
 import type { getSource } from '../../api/sources/source-endpoints.ts';
 import type { getDiff } from '../../api/history/diff-endpoints.ts';
-import { call, callPage } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call, callPage } from '../data/api.ts';
 import type { BrowseTarget } from './address.ts';
 
 export type Blame = AnswerOf<typeof getBlame>;

@@ -3,8 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../api/search/search-endpoints.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call } from '../data/api.ts';
 import type { BrowseTarget } from './address.ts';
 import { fileQuery, folderFilesQuery } from './matches.ts';
 

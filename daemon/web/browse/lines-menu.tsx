@@ -5,8 +5,7 @@ import { ChevronDown } from 'lucide-react';
 import { useMemo } from 'react';
 import { useLocation } from 'wouter';
 import { unitsIn } from '../code/columns.ts';
-import { rangeText } from '../code/line-range.ts';
-import type { LineRange } from '../code/line-range.ts';
+import { type LineRange, rangeText } from '../code/line-range.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ICON } from '../parts/icon.ts';
 

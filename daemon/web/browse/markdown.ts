@@ -6,8 +6,7 @@ import createDOMPurify from 'dompurify';
 import type { Config } from 'dompurify';
 import MarkdownIt from 'markdown-it';
 import { BASE_PATH } from '../data/base-path.ts';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { colourBlocks } from './markdown-colours.ts';
 import { rawAddress } from './file-queries.ts';
 

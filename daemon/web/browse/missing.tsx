@@ -4,8 +4,7 @@
 import { Link } from 'wouter';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { parentOf } from './file-kind.ts';
 import { FolderView } from './folder-view.tsx';
 import { useFiles, useFolder } from './file-queries.ts';

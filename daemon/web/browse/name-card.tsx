@@ -8,8 +8,7 @@ import { queryClient } from '../data/session.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { counted } from '../parts/number-format.ts';
 import type { BrowseTarget } from './address.ts';
-import { lacksSymbols, useDefinitionsAt } from './symbols.ts';
-import type { Occurrences } from './symbols.ts';
+import { lacksSymbols, type Occurrences, useDefinitionsAt } from './symbols.ts';
 
 export interface NameActions {
   readonly goToDefinition: (at: NameLocation) => void;

@@ -10,8 +10,7 @@ import { useRemembered } from '../data/remembered.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { useIsPhone } from '../parts/window-width.ts';
 import { count } from '../parts/number-format.ts';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { fileQuery } from './matches.ts';
 

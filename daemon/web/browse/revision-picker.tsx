@@ -14,8 +14,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ICON } from '../parts/icon.ts';
 import { Name } from '../parts/visible-text.tsx';
-import { addressOf } from './address.ts';
-import type { BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { useRefs } from './file-queries.ts';
 
 /** Commit ids are shortened. */

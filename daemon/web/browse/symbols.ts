@@ -3,8 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { findDefinitions, findReferences } from '../../api/search/navigation-endpoints.ts';
 import type { NameLocation } from '../code/names.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';
 import type { BrowseTarget } from './address.ts';
 

@@ -9,8 +9,7 @@ import {
   search,
   searchPanelOpen,
 } from '@codemirror/search';
-import { Compartment, EditorState } from '@codemirror/state';
-import type { Extension, StateEffect } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type StateEffect } from '@codemirror/state';
 import {
   EditorView,
   activateHover,
@@ -18,21 +17,16 @@ import {
   highlightSpecialChars,
   keymap,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
-import type { RefObject } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { HIDDEN, codeOf, visibleName } from '../parts/hidden-characters.ts';
-import { blameGutter } from './blame-gutter.ts';
-import type { BlameStretch } from './blame-gutter.ts';
-import { rangeText } from './line-range.ts';
-import type { LineRange } from './line-range.ts';
+import { blameGutter, type BlameStretch } from './blame-gutter.ts';
+import { type LineRange, rangeText } from './line-range.ts';
 import { layoutOf, vimKeys } from './editor-options.ts';
 import { linkedRange, showRange } from './linked-range.ts';
 import { STYLE_NONCE } from '../data/base-path.ts';
-import { useRemembered } from '../data/remembered.ts';
-import type { Settings } from '../data/remembered.ts';
+import { type Settings, useRemembered } from '../data/remembered.ts';
 import { colouring } from './colouring.ts';
-import { matchField, offsetOf, setMatches } from './match-marks.ts';
-import type { FileMatch } from './match-marks.ts';
+import { type FileMatch, matchField, offsetOf, setMatches } from './match-marks.ts';
 import { CARET_KEYS, nameAt, nameCards, nameClicks } from './names.ts';
 import type { NameLocation, ShowCard } from './names.ts';
 import { selectedRange } from './selected-range.ts';

@@ -3,8 +3,7 @@
 
 /// <reference lib="webworker" />
 
-import { TreeFragment } from '@lezer/common';
-import type { Parser, Tree } from '@lezer/common';
+import { type Parser, type Tree, TreeFragment } from '@lezer/common';
 import { highlightTree } from '@lezer/highlight';
 import type { FromColourer, ToColourer } from './colour-messages.ts';
 import { highlighter } from './highlighter.ts';

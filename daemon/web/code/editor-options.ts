@@ -1,7 +1,6 @@
 // The reader's settings for code: tab width, line wrapping, vim keys.
 
-import { EditorState } from '@codemirror/state';
-import type { Extension } from '@codemirror/state';
+import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { Settings } from '../data/remembered.ts';
 

@@ -3,8 +3,7 @@
 
 import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import type { Extension, Text } from '@codemirror/state';
-import { Decoration, EditorView, lineNumbers } from '@codemirror/view';
-import type { DecorationSet } from '@codemirror/view';
+import { Decoration, type DecorationSet, EditorView, lineNumbers } from '@codemirror/view';
 import type { LineRange } from './line-range.ts';
 import { offsetOf } from './match-marks.ts';
 

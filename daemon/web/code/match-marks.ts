@@ -1,9 +1,7 @@
 // Marks the matches of a search in a file, and the current one.
 
-import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
-import type { Text } from '@codemirror/state';
-import { Decoration, EditorView } from '@codemirror/view';
-import type { DecorationSet } from '@codemirror/view';
+import { RangeSetBuilder, StateEffect, StateField, type Text } from '@codemirror/state';
+import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 import { unitsIn } from './columns.ts';
 
 /** A location as in the API: line and column from 1, columns in code points. */

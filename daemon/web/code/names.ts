@@ -3,8 +3,7 @@
 
 import { EditorSelection } from '@codemirror/state';
 import type { EditorState, Extension, SelectionRange } from '@codemirror/state';
-import { EditorView, hoverTooltip, keymap } from '@codemirror/view';
-import type { KeyBinding, Tooltip } from '@codemirror/view';
+import { EditorView, hoverTooltip, type KeyBinding, keymap, type Tooltip } from '@codemirror/view';
 import { bringsColours, colourAt } from './colouring.ts';
 import { pointCount } from './columns.ts';
 

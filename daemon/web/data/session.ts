@@ -5,8 +5,7 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
 import type { getAccount } from '../../api/accounts/account-endpoints.ts';
-import { ApiFailure, OfflineError, call, heedRefusals } from './api.ts';
-import type { AnswerOf } from './api.ts';
+import { type AnswerOf, ApiFailure, call, heedRefusals, OfflineError } from './api.ts';
 import { noteOffline } from './connection.ts';
 
 export type Account = AnswerOf<typeof getAccount>;

@@ -4,8 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { getReady } from '../../api/instance/system-endpoints.ts';
 import type { getConnectionSyncCounts } from '../../api/jobs/connection-endpoints.ts';
 import type { getRepoSyncCounts } from '../../api/jobs/job-endpoints.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call } from '../data/api.ts';
 import { POLLED } from '../data/polling.ts';
 
 const NOW_AND_THEN = { ...POLLED, refetchInterval: 5000 } as const;

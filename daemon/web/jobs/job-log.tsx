@@ -6,8 +6,7 @@ import { FilterInput } from '../parts/field.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
-import { isActive, useJobLog } from './job-queries.ts';
-import type { Job, LogLine } from './job-queries.ts';
+import { isActive, type Job, type LogLine, useJobLog } from './job-queries.ts';
 import '../styles/jobs.css';
 
 /** px from the end that still count as the end. */

@@ -11,8 +11,7 @@ import type {
   listJobs,
   triggerRepoIndex,
 } from '../../api/jobs/job-endpoints.ts';
-import { call, callPage } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call, callPage } from '../data/api.ts';
 import { POLLED, pollMs } from '../data/polling.ts';
 import { queryClient } from '../data/session.ts';
 

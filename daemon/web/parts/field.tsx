@@ -1,8 +1,7 @@
 // Input fields, with or without label and error.
 
 import { Eye, EyeOff } from 'lucide-react';
-import { useId, useState } from 'react';
-import type { InputHTMLAttributes, ReactNode } from 'react';
+import { type InputHTMLAttributes, type ReactNode, useId, useState } from 'react';
 import { ICON } from './icon.ts';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {

@@ -1,8 +1,7 @@
 // Text from a repository or a user. It becomes text nodes only, never markup. Invisible characters and those that
 // change the order of text appear as a boxed code; a name cannot change the order of the text around it.
 
-import { Fragment } from 'react';
-import type { HTMLAttributes } from 'react';
+import { Fragment, type HTMLAttributes } from 'react';
 import { HIDDEN, HIDDEN_IN_NAME, codeOf, visibleName } from './hidden-characters.ts';
 
 interface VisibleTextProps {

@@ -3,8 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import type { listSkippedFiles } from '../../api/sources/skipped-endpoints.ts';
-import { callPage } from '../data/api.ts';
-import type { AnswerOf, Query } from '../data/api.ts';
+import { type AnswerOf, callPage, type Query } from '../data/api.ts';
 import { POLLED, pollMs } from '../data/polling.ts';
 
 export type Repo = AnswerOf<typeof listRepos>[number];

@@ -3,14 +3,11 @@
 
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
-import { useAddressParameters } from '../data/address-parameters.ts';
-import type { AddressParameters } from '../data/address-parameters.ts';
+import { type AddressParameters, useAddressParameters } from '../data/address-parameters.ts';
 import { useAccount } from '../data/session.ts';
 import { State } from '../jobs/job-state.tsx';
-import { useIndexNow, useRepoStatuses } from '../jobs/job-queries.ts';
-import type { RepoStatus } from '../jobs/job-queries.ts';
-import { DataTable, Pager } from '../parts/data-table.tsx';
-import type { Column } from '../parts/data-table.tsx';
+import { type RepoStatus, useIndexNow, useRepoStatuses } from '../jobs/job-queries.ts';
+import { type Column, DataTable, Pager } from '../parts/data-table.tsx';
 import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -18,8 +15,7 @@ import { useTitle } from '../parts/title.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
 import { count, size } from '../parts/number-format.ts';
-import { REPOS_PER_PAGE, useRepos } from './repo-queries.ts';
-import type { Repo } from './repo-queries.ts';
+import { type Repo, REPOS_PER_PAGE, useRepos } from './repo-queries.ts';
 import { RepoDetail } from './repo-detail.tsx';
 import { RepoBanners } from './repo-banners.tsx';
 import '../styles/tables.css';

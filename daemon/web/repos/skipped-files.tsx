@@ -7,8 +7,7 @@ import { DataTable, Pager } from '../parts/data-table.tsx';
 import { SKIP_REASONS, skipWords } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { count, size } from '../parts/number-format.ts';
-import { SKIPPED_PER_PAGE, useSkipped } from './repo-queries.ts';
-import type { Repo } from './repo-queries.ts';
+import { type Repo, SKIPPED_PER_PAGE, useSkipped } from './repo-queries.ts';
 
 interface SkippedFilesProps {
   readonly repo: Repo;

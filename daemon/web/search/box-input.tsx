@@ -1,8 +1,7 @@
 // The field of the query box. It works at once. Completion loads when the page is idle, and then takes over text, caret
 // and focus.
 
-import { useEffect, useRef, useState } from 'react';
-import type { ComponentType, RefObject } from 'react';
+import { type ComponentType, type RefObject, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { BoxInputProps } from './box-props.ts';
 

@@ -2,8 +2,7 @@
 // unmounted.
 
 import { create } from 'zustand';
-import { NEW_CARD } from './card-rows.ts';
-import type { CardState } from './card-rows.ts';
+import { type CardState, NEW_CARD } from './card-rows.ts';
 
 export type Cards = ReadonlyMap<string, CardState>;
 

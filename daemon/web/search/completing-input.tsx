@@ -11,8 +11,7 @@ import {
   useComboboxStore,
 } from '@ariakit/react';
 import type { ComboboxStore } from '@ariakit/react';
-import { useLayoutEffect, useRef, useState } from 'react';
-import type { KeyboardEvent } from 'react';
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import type { BoxInputProps } from './box-props.ts';
 import type { Choice } from './completion.ts';

@@ -1,8 +1,7 @@
 // Completion of a query: the word at the caret, the request to the daemon, and the text after a choice.
 
 import { findPrefix, type LongPrefix } from '../../engine/query/prefixes.ts';
-import { textOfWord, wordsOf } from '../../engine/query/query-tokens.ts';
-import type { QueryWord } from '../../engine/query/query-tokens.ts';
+import { type QueryWord, textOfWord, wordsOf } from '../../engine/query/query-tokens.ts';
 import { quotePattern } from '../../engine/regex/quote.ts';
 
 /** Kinds of values that the daemon suggests. */

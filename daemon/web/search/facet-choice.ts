@@ -2,8 +2,7 @@
 
 import { useMemo } from 'react';
 import { changeParameters, useParameters } from '../data/parameters.ts';
-import { FACETS, chosenOf } from './facet-values.ts';
-import type { Chosen, Facet } from './facet-values.ts';
+import { type Chosen, chosenOf, type Facet, FACETS } from './facet-values.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 

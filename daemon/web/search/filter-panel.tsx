@@ -1,8 +1,7 @@
 // The filters: beside the results, or in a drawer if the window is narrow.
 
 import { X } from 'lucide-react';
-import { memo } from 'react';
-import type { RefObject } from 'react';
+import { memo, type RefObject } from 'react';
 import { Facets } from './facets.tsx';
 import type { FacetChoice } from './facet-choice.ts';
 import type { ResultFile } from './rows.ts';

@@ -1,8 +1,7 @@
 // Turns selected filters into a request. A complete answer is filtered on the page; for an incomplete one the daemon
 // searches with the filter.
 
-import { writtenPattern, writtenValue } from './completion.ts';
-import type { SuggestionKind } from './completion.ts';
+import { type SuggestionKind, writtenPattern, writtenValue } from './completion.ts';
 import type { Chosen } from './facet-values.ts';
 import { folderPattern } from './folders.ts';
 import type { Search } from './messages.ts';

@@ -11,8 +11,7 @@ import { copyText } from '../parts/clipboard.ts';
 import { VisibleText } from '../parts/visible-text.tsx';
 import { count, counted } from '../parts/number-format.ts';
 import type { Search } from './messages.ts';
-import { bytesText, funnelOf } from './plan-funnel.ts';
-import type { Stage, Stats } from './plan-funnel.ts';
+import { bytesText, funnelOf, type Stage, type Stats } from './plan-funnel.ts';
 import { useSearch } from './search-store.ts';
 
 /** Levels of conditions that are drawn; deeper ones are counted. */

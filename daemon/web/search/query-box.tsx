@@ -1,15 +1,13 @@
 // The query box: the coloured text, the switches for regular expressions and case, the context, and a clear button.
 
 import { CaseSensitive, Regex, Search as SearchIcon, X } from 'lucide-react';
-import { Suspense, lazy, useEffect, useId, useRef } from 'react';
-import type { RefObject } from 'react';
+import { lazy, type RefObject, Suspense, useEffect, useId, useRef } from 'react';
 import { focusSoon } from '../parts/focus-soon.ts';
 import { Form } from '../parts/form.tsx';
 import { ICON } from '../parts/icon.ts';
 import { useKey } from '../parts/keys.ts';
 import { BoxInput } from './box-input.tsx';
-import { useBoxState } from './box-state.ts';
-import type { BoxState, Switches } from './box-state.ts';
+import { type BoxState, type Switches, useBoxState } from './box-state.ts';
 import { QueryLayer } from './query-layer.tsx';
 
 const ContextChoice = lazy(() => import('./context-choice.tsx'));

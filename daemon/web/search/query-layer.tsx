@@ -1,8 +1,7 @@
 // The colours of the query: prefixes, quotes, patterns, operators and the syntax error. Drawn behind the field, whose
 // text is transparent.
 
-import { textOfWord, wordsOf } from '../../engine/query/query-tokens.ts';
-import type { QueryWord } from '../../engine/query/query-tokens.ts';
+import { type QueryWord, textOfWord, wordsOf } from '../../engine/query/query-tokens.ts';
 
 interface QueryLayerProps {
   readonly text: string;

@@ -2,10 +2,8 @@
 // first paint, and stays in place while others arrive.
 
 import { LRUCache } from 'lru-cache';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import type { RefObject } from 'react';
-import { Virtualizer } from 'virtua';
-import type { CacheSnapshot, VirtualizerHandle } from 'virtua';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type CacheSnapshot, Virtualizer, type VirtualizerHandle } from 'virtua';
 import { meanHeight } from './card-rows.ts';
 import { focusSoon } from '../parts/focus-soon.ts';
 import { useIsLate, usePainted } from '../parts/late.ts';
@@ -15,8 +13,7 @@ import { PrintedResults } from './printed-results.tsx';
 import { isPositionRequested, savePosition, takePosition } from './list-position.ts';
 import type { RequestedPosition } from './list-position.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
-import { focusedOf, useResultKeys } from './result-keys.ts';
-import type { Focused } from './result-keys.ts';
+import { type Focused, focusedOf, useResultKeys } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
 import { hasAllCome, useSearch } from './search-store.ts';
 

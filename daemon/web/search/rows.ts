@@ -2,8 +2,7 @@
 // worker.
 
 import { unitsIn } from '../code/columns.ts';
-import { cutLine } from '../code/cut-line.ts';
-import type { CutText } from '../code/cut-line.ts';
+import { cutLine, type CutText } from '../code/cut-line.ts';
 import type { Mark } from '../code/marks.ts';
 import type { Chunk, FileResult, MatchRange } from '../../api/search/search-schemas.ts';
 

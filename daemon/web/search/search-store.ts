@@ -9,8 +9,7 @@ import { setCards, useCards } from './cards.ts';
 import { keepSearch, keptSearch } from './search-cache.ts';
 import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
 import type { Unnarrowed } from './narrowing.ts';
-import { addFiles, countBetter, sortFiles, waterLine } from './order.ts';
-import type { SortOrder } from './order.ts';
+import { addFiles, countBetter, sortFiles, type SortOrder, waterLine } from './order.ts';
 import type { ResultFile } from './rows.ts';
 import { hear, post } from './worker-link.ts';
 

@@ -8,9 +8,8 @@ import { ICON } from '../parts/icon.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
-import { isSortOrder } from './order.ts';
+import { isSortOrder, type SortOrder } from './order.ts';
 import { PlanButton } from './plan-button.tsx';
-import type { SortOrder } from './order.ts';
 import { useSearch } from './search-store.ts';
 
 const SORT_NAMES: readonly (readonly [SortOrder, string])[] = [

@@ -3,8 +3,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { createKey, deleteKey, listKeys } from '../../api/accounts/account-endpoints.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, call } from '../data/api.ts';
 import { queryClient, useAccount } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';

@@ -4,12 +4,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { factsText } from '../../api/accounts/audit-facts.ts';
 import type { listAuditRecords } from '../../api/accounts/audit-endpoints.ts';
-import { useAddressParameters } from '../data/address-parameters.ts';
-import type { AddressParameters } from '../data/address-parameters.ts';
-import { callPage } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
-import { DataTable, Pager } from '../parts/data-table.tsx';
-import type { Column } from '../parts/data-table.tsx';
+import { type AddressParameters, useAddressParameters } from '../data/address-parameters.ts';
+import { type AnswerOf, callPage } from '../data/api.ts';
+import { type Column, DataTable, Pager } from '../parts/data-table.tsx';
 import { ParameterField } from '../parts/parameter-field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';

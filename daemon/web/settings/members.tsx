@@ -8,8 +8,7 @@ import type {
   listUsers,
   updateUser,
 } from '../../api/accounts/member-endpoints.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf, BodyOf } from '../data/api.ts';
+import { type AnswerOf, type BodyOf, call } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { ConfirmButton } from '../parts/confirm.tsx';

@@ -1,9 +1,7 @@
 // How the page looks and searches: settings stored in this browser.
 
-import { EDITORS } from '../data/editors.ts';
-import type { Editor } from '../data/editors.ts';
-import { useRemembered } from '../data/remembered.ts';
-import type { Theme } from '../data/remembered.ts';
+import { type Editor, EDITORS } from '../data/editors.ts';
+import { type Theme, useRemembered } from '../data/remembered.ts';
 import { Field } from '../parts/field.tsx';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];

@@ -3,8 +3,7 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { changeInstance, getInstance } from '../../api/instance/instance-endpoints.ts';
-import { call } from '../data/api.ts';
-import type { AnswerOf, BodyOf } from '../data/api.ts';
+import { type AnswerOf, type BodyOf, call } from '../data/api.ts';
 import { ACCOUNT_KEY, queryClient } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 

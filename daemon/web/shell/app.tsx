@@ -1,7 +1,6 @@
 // The frame of all pages: header, current page, and the error display of a page that failed.
 
-import { Component, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
-import type { ReactNode } from 'react';
+import { Component, type ReactNode, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { Router, Switch, Route, useLocation } from 'wouter';
 import { BASE_PATH } from '../data/base-path.ts';
 import { heedOtherPerson, rememberFor, useRemembered } from '../data/remembered.ts';

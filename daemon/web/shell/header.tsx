@@ -3,8 +3,7 @@
 import { CircleHelp, LogIn, Monitor, Moon, Sun } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useAccount } from '../data/session.ts';
-import { useRemembered } from '../data/remembered.ts';
-import type { Theme } from '../data/remembered.ts';
+import { type Theme, useRemembered } from '../data/remembered.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
 import { showOverlay } from '../parts/overlay.ts';

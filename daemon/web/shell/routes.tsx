@@ -1,8 +1,7 @@
 // The pages by address; daemon/api/page/page-endpoints.ts has the same list. The search page is part of the first load;
 // all others load on demand.
 
-import { lazy } from 'react';
-import type { ComponentType } from 'react';
+import { type ComponentType, lazy } from 'react';
 import { Link } from 'wouter';
 import { SearchPage } from '../search/search-page.tsx';
 import { StartPage } from '../search/start-page.tsx';

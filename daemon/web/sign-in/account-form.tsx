@@ -1,7 +1,6 @@
 // The form that the sign-in pages share: a card with fields, one error and one button.
 
-import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ApiFailure } from '../data/api.ts';
 import { BASE_PATH } from '../data/base-path.ts';
 import { Form } from '../parts/form.tsx';

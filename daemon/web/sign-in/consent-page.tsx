@@ -7,8 +7,7 @@ import type {
   answerConsentRequest,
   getConsentRequest,
 } from '../../api/accounts/consent-endpoints.ts';
-import { ApiFailure, call, fetchApi } from '../data/api.ts';
-import type { AnswerOf } from '../data/api.ts';
+import { type AnswerOf, ApiFailure, call, fetchApi } from '../data/api.ts';
 import { useParameters } from '../data/parameters.ts';
 import { signInAddress } from '../data/base-path.ts';
 import { useAccount } from '../data/session.ts';
