@@ -15,8 +15,7 @@ import {
   worstExpressions,
 } from './calls.ts';
 import type { NamedCall } from './calls.ts';
-import { pause } from './crew.ts';
-import type { Crew } from './crew.ts';
+import { type Crew, pause } from './crew.ts';
 import type { World } from './world.ts';
 
 export interface Scene {

@@ -1,8 +1,7 @@
 // The requests of the attacks: large, costly or slow ones that an ordinary client may send.
 
 import type { Call } from './crew.ts';
-import { BIG_PATH, HISTORY_PATH, WIDE_PATH } from './world.ts';
-import type { World } from './world.ts';
+import { BIG_PATH, HISTORY_PATH, WIDE_PATH, type World } from './world.ts';
 
 export interface NamedCall {
   readonly name: string;

@@ -1,8 +1,7 @@
 // The attacking clients: requests over HTTP, read at full speed or 1 KB a second, and bare connections. An answer that
 // is no success must be a proper refusal.
 
-import { Agent, request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 

@@ -2,14 +2,11 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { search, createClient } from '../client.ts';
-import type { SearchClient } from '../client.ts';
+import { createClient, search, type SearchClient } from '../client.ts';
 import { formatTable } from '../statistics.ts';
-import { drawNames } from './names.ts';
-import type { DefinedName } from './names.ts';
+import { type DefinedName, drawNames } from './names.ts';
 import { FIRST_FILES, checkTrees } from './run.ts';
-import { withServer } from './server.ts';
-import type { ServerOptions } from './server.ts';
+import { type ServerOptions, withServer } from './server.ts';
 
 export interface DefinitionOptions extends ServerOptions {
   readonly root: string;

@@ -2,10 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { seededRandom, shuffled } from '../samples.ts';
-import type { Random } from '../samples.ts';
-import { isSource } from './source.ts';
-import type { Definition, Source, SourceDoc } from './source.ts';
+import { type Random, seededRandom, shuffled } from '../samples.ts';
+import { type Definition, isSource, type Source, type SourceDoc } from './source.ts';
 
 export const HALVES = ['tune', 'report'] as const;
 export type Half = (typeof HALVES)[number];

@@ -3,11 +3,9 @@
 import type { QuerySet } from './sets.ts';
 import type { Tree } from './trees.ts';
 import { digestOf } from './draw.ts';
-import { figuresOf } from './report.ts';
-import type { RankingReport } from './report.ts';
+import { figuresOf, type RankingReport } from './report.ts';
 import { checkTrees, daemonSystems, rankQueries, zoektSystems } from './run.ts';
-import { withServer } from './server.ts';
-import type { ServerOptions } from './server.ts';
+import { type ServerOptions, withServer } from './server.ts';
 import { readSource } from './source.ts';
 
 export interface RankingOptions extends ServerOptions {

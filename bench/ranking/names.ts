@@ -4,8 +4,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readSettings } from '../../daemon/base/config/settings.ts';
-import { search } from '../client.ts';
-import type { SearchClient } from '../client.ts';
+import { search, type SearchClient } from '../client.ts';
 import { quotePattern } from '../cases.ts';
 import { seededRandom, shuffled } from '../samples.ts';
 import { pathsBelow } from './source.ts';

@@ -5,8 +5,7 @@ import { escapeLiteral } from '../dialect.ts';
 import { HALVES, draw, filesOf, containsAll, isOnlyOne, know } from './draw.ts';
 import { partsOfName, stemOf, words, wordsOfName } from './draw.ts';
 import type { RankingQuery, Rule } from './draw.ts';
-import { isSource, mayCall } from './source.ts';
-import type { Definition, Source, SourceDoc } from './source.ts';
+import { type Definition, isSource, mayCall, type Source, type SourceDoc } from './source.ts';
 
 const SEED = 17;
 const QUERY_COUNT = 6;

@@ -7,10 +7,8 @@ import type { Random } from '../samples.ts';
 import { HALVES, draw, filesOf, containsAll, isOnlyOne, know } from './draw.ts';
 import { stemOf, words, wordsOfName } from './draw.ts';
 import type { RankingQuery, Rule } from './draw.ts';
-import { messagesOf, wordsApart } from './queries.ts';
-import type { Message } from './queries.ts';
-import { isSource } from './source.ts';
-import type { Definition, Source, SourceDoc } from './source.ts';
+import { type Message, messagesOf, wordsApart } from './queries.ts';
+import { type Definition, isSource, type Source, type SourceDoc } from './source.ts';
 
 const SEED = 45;
 const QUERY_COUNT = 8;

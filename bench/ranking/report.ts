@@ -1,9 +1,7 @@
 // Mean reciprocal rank (MRR) and recall at 1 and 5 of each class, half and system. The worst class comes first.
 
-import { formatTable } from '../statistics.ts';
-import type { Column } from '../statistics.ts';
-import { HALVES } from './draw.ts';
-import type { Half } from './draw.ts';
+import { type Column, formatTable } from '../statistics.ts';
+import { type Half, HALVES } from './draw.ts';
 import type { RankedQuery } from './run.ts';
 
 const ALL = 'all';

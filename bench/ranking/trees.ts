@@ -3,8 +3,7 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import spawn from 'nano-spawn';
-import { FETCHES } from './fetch.ts';
-import type { PinnedTree } from './fetch.ts';
+import { FETCHES, type PinnedTree } from './fetch.ts';
 
 export interface Tree {
   readonly name: string;

@@ -1,7 +1,6 @@
 // Queries of five classes as outside testers asked them: reported as a whole, never tuned on.
 
-import { draw, filesOf, isOnlyOne, know, words } from './draw.ts';
-import type { RankingQuery, Rule } from './draw.ts';
+import { draw, filesOf, isOnlyOne, know, type RankingQuery, type Rule, words } from './draw.ts';
 import { baseName, commentWords, heading, wordsApart } from './queries.ts';
 import type { Definition, Source } from './source.ts';
 
