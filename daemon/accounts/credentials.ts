@@ -1,8 +1,10 @@
 // Credentials: format and creation of keys, tokens, sessions and one-time links, their stored hashes, and which ones a
 // request presents, in the order of trying. Callers look up the hash to check validity.
 
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { API_KEY_PREFIX } from '../base/config/variables.ts';
 import { DAY_MS } from '../base/durations.ts';
+import { ACCESS_TOKEN_PREFIX, randomHex } from './oauth/oauth-context.ts';
 import { PENDING_SECONDS } from './sign-on/return-path.ts';
 
 export type CredentialSource =
@@ -20,25 +22,25 @@ export interface Presented {
 export const API_KEY_HEADER = 'x-service-api-key';
 
 const HEX = /^[0-9a-f]{64}$/;
-const API_KEY = /^svk_[0-9a-f]{64}$/;
-const SCOPED_TOKEN_PREFIX = 'svst_';
-const OAUTH_TOKEN_PREFIX = 'svoa_';
+/** What credentials begin with; 64 hex digits follow. */
+const PREFIXES = {
+  session: '',
+  oauth: ACCESS_TOKEN_PREFIX,
+  scoped_access_token: 'svst_',
+  api_key: API_KEY_PREFIX,
+} as const;
 /** A JWT, of a configured issuer or any other. */
 const ISSUER_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const ISSUER_TOKEN_SIZE_MAX = 8_192;
 const AUTHORIZATION = /^(?<scheme>bearer|dpop) +(?<value>\S+) *$/i;
 
-export function makeApiKey(): string {
-  return `svk_${makeSecretValue()}`;
+export function makeCredential(source: 'scoped_access_token' | 'api_key'): string {
+  return `${PREFIXES[source]}${makeSecretValue()}`;
 }
 
-export function makeScopedToken(): string {
-  return `${SCOPED_TOKEN_PREFIX}${makeSecretValue()}`;
-}
-
-/** Value of a session cookie or of a one-time link: 32 random bytes as 64 hex digits. */
+/** Value of a session cookie or of a one-time link. */
 export function makeSecretValue(): string {
-  return randomBytes(32).toString('hex');
+  return randomHex(32);
 }
 
 /**
@@ -79,7 +81,7 @@ function authorizationOf(text: string | undefined): Presented | undefined {
   const { scheme, value } = AUTHORIZATION.exec(text?.trim() ?? '')?.groups ?? {};
   if (scheme === undefined || value === undefined) return undefined;
   const isDpop = scheme.toLowerCase() === 'dpop';
-  if (value.startsWith(OAUTH_TOKEN_PREFIX)) {
+  if (value.startsWith(PREFIXES.oauth)) {
     return { source: 'oauth', value, scheme: isDpop ? 'dpop' : 'bearer' };
   }
   const source = bearerSourceOf(value);
@@ -88,16 +90,14 @@ function authorizationOf(text: string | undefined): Presented | undefined {
 }
 
 function bearerSourceOf(value: string): CredentialSource {
-  if (value.startsWith(SCOPED_TOKEN_PREFIX)) return 'scoped_access_token';
+  if (value.startsWith(PREFIXES.scoped_access_token)) return 'scoped_access_token';
   return ISSUER_TOKEN.test(value) ? 'issuer_token' : 'api_key';
 }
 
 function isWellFormed({ source, value }: Presented): boolean {
-  if (source === 'session') return HEX.test(value);
-  if (source === 'api_key') return API_KEY.test(value);
   if (source === 'issuer_token')
     return value.length <= ISSUER_TOKEN_SIZE_MAX && ISSUER_TOKEN.test(value);
-  const prefix = source === 'oauth' ? OAUTH_TOKEN_PREFIX : SCOPED_TOKEN_PREFIX;
+  const prefix = PREFIXES[source];
   return value.startsWith(prefix) && HEX.test(value.slice(prefix.length));
 }
 

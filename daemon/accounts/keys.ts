@@ -8,7 +8,7 @@ import type { ScopedToken } from '../store/scoped-tokens.ts';
 import type { Actor } from './audit-log.ts';
 import type { Caller, Person } from './caller.ts';
 import type { AccountsContext } from './context.ts';
-import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
+import { hashCredential, makeCredential } from './credentials.ts';
 import { AccountError } from './error.ts';
 import { HOUR_MS } from '../base/durations.ts';
 
@@ -51,7 +51,7 @@ export class Keys {
   /** Creates a key even if the user may not. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
   async createFor(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
     const { store, secret, auditLog } = this.#options;
-    const value = makeApiKey();
+    const value = makeCredential('api_key');
     const hash = hashCredential(secret, value);
     let key: ApiKey;
     try {
@@ -106,7 +106,7 @@ export class Keys {
         'INVALID_REPOSITORY_SCOPE',
         'repoIds: some ids are not of repositories that you can see',
       );
-    const value = makeScopedToken();
+    const value = makeCredential('scoped_access_token');
     const createdAt = now();
     const token: ScopedToken = {
       id: randomUUID(),

@@ -3,6 +3,7 @@
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../api/search/explain-schemas.ts';
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
+import { sumOf } from '../base/lists.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -89,10 +90,6 @@ function numberOf(numbers: NumberTable, field: string): number {
   return Number(numbers[field] ?? 0);
 }
 
-function sumOf(shards: readonly ShardRow[], field: string): number {
-  return shards.reduce((sum, { stats }) => sum + numberOf(stats, field), 0);
-}
-
 function formatShards(shards: readonly ShardRow[]): string {
   const fields = sharedFields(shards).filter((field) => !CLASS_FIELDS.has(field));
   const rows = shards.map((row) => [
@@ -104,7 +101,9 @@ function formatShards(shards: readonly ShardRow[]): string {
     escapeControls(row.reason),
   ]);
   const docs = shards.reduce((sum, row) => sum + row.docs, 0);
-  const sums = fields.map((field) => formatCount(sumOf(shards, field)));
+  const sums = fields.map((field) =>
+    formatCount(sumOf(shards, ({ stats }) => numberOf(stats, field))),
+  );
   return formatColumns([
     ['shard', 'repository', 'class', 'docs', ...fields, 'reason'],
     ...rows,

@@ -69,7 +69,7 @@ export const hostText = z.string().max(1_000);
 export const ownerName = hostText.regex(/^[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/);
 
 /** A host's time as ISO 8601 in UTC; undefined if invalid. */
-export function isoTime(text: string | null | undefined): string | undefined {
+export function hostTime(text: string | null | undefined): string | undefined {
   const timeMs = Date.parse(text ?? '');
   return Number.isNaN(timeMs) ? undefined : new Date(timeMs).toISOString();
 }
@@ -78,19 +78,14 @@ export function questionOf(method: string, url: URL): Question {
   return { host: url.host, what: `${method} ${url.pathname}` };
 }
 
-/** An address to which paths are appended. */
-export function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
-}
-
 /** Id and addresses of a repository, built from the connection's addresses, whatever the host calls itself. */
 export function idAndAddresses(id: number, path: string, url: string, webUrl = url) {
   return {
     hostId: String(id),
     path,
     displayName: path,
-    cloneUrl: `${withoutSlash(url)}/${path}.git`,
-    webUrl: `${withoutSlash(webUrl)}/${path}`,
+    cloneUrl: `${url}/${path}.git`,
+    webUrl: `${webUrl}/${path}`,
   };
 }
 

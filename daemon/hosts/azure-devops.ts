@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import type { AnonymousProbe } from './anonymous-probe.ts';
-import { questionOf, withoutSlash } from './answers.ts';
+import { questionOf } from './answers.ts';
 import { statusFailure } from './failures.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
@@ -58,7 +58,7 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
     const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
     super(settings, parts, {
       // Names of organizations are appended to it.
-      apiUrl: withoutSlash(url) + (useTfsPath ? '/tfs' : ''),
+      apiUrl: `${url}${useTfsPath ? '/tfs' : ''}`,
       // It accepts any name, but requires one.
       gitUser: 'token',
       selection: { exclude: { archived: disabled, paths, size } },

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { imageOf, isoTime, withoutSlash } from './answers.ts';
+import { hostTime, imageOf } from './answers.ts';
 import { answerFailure, issueOf } from './failures.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
@@ -151,7 +151,7 @@ export class BitbucketCloud extends HttpHost<Settings> implements Host {
 /** Any other address is a test server with everything in one place. */
 function apiUrlOf(url: string): string {
   if (new URL(url).host === 'bitbucket.org') return 'https://api.bitbucket.org/2.0';
-  return `${withoutSlash(url)}/2.0`;
+  return `${url}/2.0`;
 }
 
 /** `owner/name`; an empty name matches no repository. */
@@ -170,13 +170,13 @@ function gitUserOf({ user, gitUser }: Settings): string {
 function repoOf(repository: Repository, url: string): HostRepo {
   const { uuid, full_name: path, is_private: isPrivate, size } = repository;
   const branch = repository.mainbranch?.name;
-  const pushedAt = isoTime(repository.updated_on);
+  const pushedAt = hostTime(repository.updated_on);
   return {
     hostId: uuid,
     path,
     displayName: path,
-    cloneUrl: `${withoutSlash(url)}/${path}.git`,
-    webUrl: `${withoutSlash(url)}/${path}`,
+    cloneUrl: `${url}/${path}.git`,
+    webUrl: `${url}/${path}`,
     ...imageOf(repository.links?.avatar?.href),
     isFork: repository.parent !== undefined && repository.parent !== null,
     isArchived: false,

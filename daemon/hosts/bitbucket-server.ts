@@ -3,7 +3,6 @@
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { withoutSlash } from './answers.ts';
 import { answerFailure, type Question } from './failures.ts';
 import type { Host, HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
@@ -46,7 +45,7 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
     const { url, gitUser, user, token, exclude } = settings;
     const { forks, archived, repos } = exclude;
     super(settings, parts, {
-      apiUrl: `${withoutSlash(url)}/rest/api/1.0`,
+      apiUrl: `${url}/rest/api/1.0`,
       // The user name for access tokens, of accounts and of projects.
       gitUser: gitUser ?? user ?? 'x-token-auth',
       selection: { exclude: { forks, archived, paths: repos } },
@@ -116,14 +115,13 @@ function addressOf(repo: string): string {
 
 function repoOf(repository: Repository, url: string): HostRepo {
   const { id, slug, name, project } = repository;
-  const base = withoutSlash(url);
   const displayName = `${project.name ?? project.key}/${name ?? slug}`;
   return {
     hostId: String(id),
     path: `${project.key}/${slug}`,
     displayName,
-    cloneUrl: `${base}/scm/${project.key.toLowerCase()}/${slug}.git`,
-    webUrl: `${base}${webPathOf(project.key)}/repos/${slug}`,
+    cloneUrl: `${url}/scm/${project.key.toLowerCase()}/${slug}.git`,
+    webUrl: `${url}${webPathOf(project.key)}/repos/${slug}`,
     isFork: repository.origin !== undefined && repository.origin !== null,
     isArchived: repository.archived === true,
     visibility: repository.public === true || project.public === true ? 'public' : 'private',

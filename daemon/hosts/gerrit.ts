@@ -5,7 +5,6 @@
 import picomatch from 'picomatch';
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { withoutSlash } from './answers.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import type { PlainApi } from './plain-api.ts';
@@ -44,7 +43,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
     const { url, token, user, projects, exclude } = settings;
     super(settings, parts, {
       // Below `/a` everything needs the credential.
-      apiUrl: `${withoutSlash(url)}${token === undefined ? '' : '/a'}`,
+      apiUrl: `${url}${token === undefined ? '' : '/a'}`,
       gitUser: user ?? '',
       selection: { exclude: { paths: exclude.projects } },
     });
@@ -94,9 +93,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
       path: name,
       displayName: name,
       cloneUrl: `${this.apiUrl}/${path}`,
-      webUrl:
-        pageOf(links, this.settings.url) ??
-        `${withoutSlash(this.settings.url)}/plugins/gitiles/${path}`,
+      webUrl: pageOf(links, this.settings.url) ?? `${this.settings.url}/plugins/gitiles/${path}`,
       isFork: false,
       isArchived: state === 'READ_ONLY',
       visibility: this.settings.token === undefined ? 'public' : 'private',
@@ -121,5 +118,5 @@ function pageOf(links: readonly WebLink[], url: string): string | undefined {
   const link = links.find(({ name }) => /^(?:gitiles|browse)$/i.test(name));
   if (link === undefined || !URL.canParse(link.url, url)) return undefined;
   const page = new URL(link.url, url);
-  return page.origin === new URL(url).origin ? withoutSlash(page.href) : undefined;
+  return page.origin === new URL(url).origin ? page.href.replace(/\/+$/, '') : undefined;
 }

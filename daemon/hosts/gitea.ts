@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
-import { hostText, idAndAddresses, imageOf, isoTime, ownerName, withoutSlash } from './answers.ts';
+import { hostText, hostTime, idAndAddresses, imageOf, ownerName } from './answers.ts';
 import type { Host, HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { numberedPages, type NumberedPage } from './numbered-pages.ts';
@@ -48,7 +48,7 @@ export class Gitea extends HttpHost<Settings> implements Host {
   constructor(settings: Settings, parts: HostParts) {
     const { url, exclude } = settings;
     super(settings, parts, {
-      apiUrl: `${withoutSlash(url)}/api/v1`,
+      apiUrl: `${url}/api/v1`,
       // Any name goes with a token.
       gitUser: 'x-access-token',
       selection: { exclude: { ...exclude, paths: exclude.repos } },
@@ -123,7 +123,7 @@ function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
   const path = repository.full_name;
   const { size, empty: isEmpty, default_branch: branch } = repository;
   // Changed by pushes, but also by edits of the repository's settings.
-  const pushedAt = isoTime(repository.updated_at);
+  const pushedAt = hostTime(repository.updated_at);
   return {
     ...idAndAddresses(repository.id, path, url),
     ...imageOf(repository.avatar_url, repository.owner?.avatar_url),

@@ -6,7 +6,7 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { githubApiUrl, isGithubCloud } from '../base/config/github-address.ts';
 import type { SecretText } from '../base/config/secret-text.ts';
-import { hostText, idAndAddresses, imageOf, isoTime, ownerName, withoutSlash } from './answers.ts';
+import { hostText, hostTime, idAndAddresses, imageOf, ownerName } from './answers.ts';
 import { GithubApps, type GithubApp } from './github-app.ts';
 import {
   HostError,
@@ -258,13 +258,13 @@ function lastPageOf(headers: Headers, page: number): number | undefined {
 }
 
 function isSame(one: string, other: string): boolean {
-  return withoutSlash(one).toLowerCase() === withoutSlash(other).toLowerCase();
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** @param url  of the connection; GitHub's own addresses may lead elsewhere */
 function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
   const path = repository.full_name;
-  const pushedAt = isoTime(repository.pushed_at);
+  const pushedAt = hostTime(repository.pushed_at);
   return {
     ...idAndAddresses(repository.id, path, url),
     ...imageOf(repository.owner?.avatar_url),

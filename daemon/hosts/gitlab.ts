@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { HOUR_MS } from '../base/durations.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
-import { hostText, idAndAddresses, imageOf, isoTime, withoutSlash } from './answers.ts';
+import { hostText, hostTime, idAndAddresses, imageOf } from './answers.ts';
 import { answerFailure } from './failures.ts';
 import { HostError, type Host, type HostMember, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
@@ -52,7 +52,7 @@ export class GitLab extends HttpHost<Settings> implements Host {
   constructor(settings: Settings, parts: HostParts) {
     const { url, token, topics, exclude } = settings;
     super(settings, parts, {
-      apiUrl: `${withoutSlash(url)}/api/v4`,
+      apiUrl: `${url}/api/v4`,
       // For tokens of every kind.
       gitUser: 'oauth2',
       selection: { topics, exclude: { ...exclude, paths: exclude.projects } },
@@ -222,7 +222,7 @@ function showProject(path: string, api: PlainApi): Promise<Project> {
 /** @param isAnonymous  requested without a token, so everything listed is public */
 function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
   const { path_with_namespace: path, default_branch: branch } = project;
-  const pushedAt = isoTime(project.last_activity_at);
+  const pushedAt = hostTime(project.last_activity_at);
   return {
     // Not GitLab's own address, which may differ.
     ...idAndAddresses(project.id, path, settings.url, settings.webUrl),

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import type { SecretText } from '../base/config/secret-text.ts';
-import { checked, jsonOf, questionOf, withoutSlash } from './answers.ts';
+import { checked, jsonOf, questionOf } from './answers.ts';
 import type { Fetch } from './transport.ts';
 
 export interface PlainApiOptions {
@@ -53,7 +53,7 @@ export class PlainApi {
     method: 'GET' | 'POST' = 'GET',
   ): Promise<ApiAnswer<z.output<Schema>>> {
     const { fetch, prefix, url: base } = this.#options;
-    const url = new URL(address.startsWith('/') ? `${withoutSlash(base)}${address}` : address);
+    const url = new URL(address.startsWith('/') ? `${base}${address}` : address);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const token = this.#options.token();
     const question = questionOf(method, url);

@@ -7,8 +7,7 @@ import {
   SESSION_MS,
   endedSessionCookie,
   hashCredential,
-  makeApiKey,
-  makeScopedToken,
+  makeCredential,
   makeSecretValue,
   presentedCredentials,
   sessionCookie,
@@ -21,8 +20,8 @@ const OAUTH = `svoa_${HEX}`;
 
 test('generated credentials have the documented form and are unique', () => {
   for (const [make, form] of [
-    [makeApiKey, /^svk_[0-9a-f]{64}$/],
-    [makeScopedToken, /^svst_[0-9a-f]{64}$/],
+    [() => makeCredential('api_key'), /^svk_[0-9a-f]{64}$/],
+    [() => makeCredential('scoped_access_token'), /^svst_[0-9a-f]{64}$/],
     [makeSecretValue, /^[0-9a-f]{64}$/],
   ] as const) {
     const made = new Set(Array.from({ length: 50 }, make));

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { Callers } from '../../daemon/accounts/callers.ts';
-import { hashCredential, makeApiKey } from '../../daemon/accounts/credentials.ts';
+import { hashCredential, makeCredential } from '../../daemon/accounts/credentials.ts';
 import { HostLists } from '../../daemon/accounts/host-lists.ts';
 import { RepoAccessResolver } from '../../daemon/accounts/repo-access-resolver.ts';
 import { ReaderSet } from '../../daemon/store/host-readers.ts';
@@ -116,7 +116,7 @@ async function startDaemon(store: Store, now: Circumstances) {
 const NO_REQUEST = { method: 'GET', path: '/', origins: [] };
 
 async function makeKey(store: Store, userId: string): Promise<string> {
-  const value = makeApiKey();
+  const value = makeCredential('api_key');
   await store.apiKeys.create({ userId, name: 'k', hash: hashCredential(SECRET, value) });
   return value;
 }

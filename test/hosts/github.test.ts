@@ -400,7 +400,7 @@ async function openWithApp(
     type: 'githubApp' as const,
     id: 99,
     privateKey: { env: 'KEY' },
-    url: `${server.url}/`,
+    url: server.url,
   };
   const elsewhere = { ...app, id: 1, url: 'https://github.com' };
   const opened = await openedHost(

@@ -30,6 +30,9 @@ export interface OAuthAuditLog {
   ): readonly NewAuditRecord[];
 }
 
+/** What access tokens begin with; 64 hex digits follow. */
+export const ACCESS_TOKEN_PREFIX = 'svoa_';
+
 /** @param size  in bytes @returns  twice as many hex digits */
 export function randomHex(size: number): string {
   return randomBytes(size).toString('hex');

@@ -9,13 +9,13 @@ import { createHash } from 'node:crypto';
 import type { OAuthConsent } from '../../store/oauth-consents.ts';
 import type { Consents } from './consents.ts';
 import { OAuthError } from './error.ts';
-import { type OAuthContext, randomHex } from './oauth-context.ts';
+import { ACCESS_TOKEN_PREFIX, type OAuthContext, randomHex } from './oauth-context.ts';
 import type { Parameters } from './parameters.ts';
 import type { ProvenRequest } from './proofs.ts';
 import { covers, resourceOf } from './resources.ts';
 
 const REFRESH_TOKEN = /^svor_(?<family>[0-9a-f]{32})[0-9a-f]{32}$/;
-const ACCESS_TOKEN = /^svoa_[0-9a-f]{64}$/;
+const ACCESS_TOKEN = new RegExp(`^${ACCESS_TOKEN_PREFIX}[0-9a-f]{64}$`);
 /** Bytes of a refresh token's new part, and of its inherited part. */
 const HALF_SIZE = 16;
 
@@ -147,7 +147,7 @@ export class Tokens {
     const { hash, now, settings, auditLog } = this.#context;
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = settings();
     const createdAt = now();
-    const accessToken = `svoa_${randomHex(32)}`;
+    const accessToken = `${ACCESS_TOKEN_PREFIX}${randomHex(32)}`;
     const refreshToken = `svor_${family}${randomHex(HALF_SIZE)}`;
     const records = auditLog.made(
       { id: consent.userId, type: 'user' },

@@ -3,7 +3,7 @@
 /** github.com and hosts under ghe.com have an API host, self-hosted servers a path. */
 export function githubApiUrl(url: string): string {
   const { protocol, host } = new URL(url);
-  return isGithubCloud(url) ? `${protocol}//api.${host}` : `${url.replace(/\/+$/, '')}/api/v3`;
+  return isGithubCloud(url) ? `${protocol}//api.${host}` : `${url}/api/v3`;
 }
 
 export function isGithubCloud(url: string): boolean {

@@ -43,6 +43,8 @@ const baseUrl = z
   })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
+export const API_KEY_PREFIX = 'svk_';
+
 export const HTTP_KINDS = ['node', 'uws'] as const;
 
 export const VARIABLES = {
@@ -106,8 +108,8 @@ export const VARIABLES = {
   ownerApiKey: {
     name: 'TRAWL_OWNER_API_KEY',
     isSecret: true,
-    allowed: 'svk_ and 64 lower-case hex digits',
-    schema: z.string().regex(/^svk_[0-9a-f]{64}$/),
+    allowed: `${API_KEY_PREFIX} and 64 lower-case hex digits`,
+    schema: z.string().regex(new RegExp(`^${API_KEY_PREFIX}[0-9a-f]{64}$`)),
   },
   databaseUrl: {
     name: 'TRAWL_DATABASE_URL',

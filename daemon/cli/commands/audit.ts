@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { listAuditRecords } from '../../api/accounts/audit-endpoints.ts';
 import { factsText } from '../../api/accounts/audit-facts.ts';
 import { instantText } from '../../api/shapes/input.ts';
+import { isoTime } from '../../api/shapes/schemas.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
@@ -13,10 +14,6 @@ interface AuditFlags extends OperatorFlags {
   readonly since?: number;
   readonly until?: number;
   readonly repo?: string;
-}
-
-function isoTime(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }
 
 function instant(text: string): number {

@@ -3,6 +3,7 @@
 
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { sumOf } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
 import { gitVersion, runGit } from '../../sources/git/git.ts';
 import { withMirror } from './fetch-mirror.ts';
@@ -69,12 +70,16 @@ async function packsOf(folder: string): Promise<Pack[]> {
   );
 }
 
+function sizeOf({ size }: Pack): number {
+  return size;
+}
+
 /** All are repacked once the others reach half of the largest: at most each time a mirror doubles. */
 function packingOf(packs: readonly Pack[]): Packing {
-  const sizes = packs.filter(({ isCruft }) => !isCruft).map(({ size }) => size);
-  if (sizes.length <= PACKS_MAX) return 'none';
-  const largest = Math.max(...sizes);
-  return sumOf(sizes) - largest > largest / 2 ? 'all' : 'small';
+  const counted = packs.filter(({ isCruft }) => !isCruft);
+  if (counted.length <= PACKS_MAX) return 'none';
+  const largest = Math.max(...counted.map(sizeOf));
+  return sumOf(counted, sizeOf) - largest > largest / 2 ? 'all' : 'small';
 }
 
 /** Whether packs are newer than the commit graph. */
@@ -95,7 +100,7 @@ async function repack(
   const common = ['repack', '-d', '-q', '--no-write-bitmap-index'];
   // Source: release notes of git 2.37 and 2.33.
   if (packing === 'all' && isSince(37)) {
-    await checkSpace(options.folder, sumOf(packs.map(({ size }) => size)));
+    await checkSpace(options.folder, sumOf(packs, sizeOf));
     await run([...common, '-a', '--cruft', `--cruft-expiration=${UNREACHED_KEPT}`], options);
   } else if (packing !== 'none' && isSince(33)) await run([...common, '--geometric=2'], options);
 }
@@ -113,8 +118,4 @@ async function run(
 ): Promise<void> {
   const settings = [...SETTINGS, markOf(folder)];
   await runGit(args, { repoPath: folder, timeoutMs, signal, settings, isBackground: true });
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
 }

@@ -123,7 +123,7 @@ function commitsOf(
     const draft = drafts.get(hash);
     if (draft === undefined || hash in commits) continue;
     const { authorTime, message, authorName, authorEmail, previous } = draft;
-    const date = isoTime(authorTime);
+    const date = clampedTime(authorTime);
     const head = { hash, date, message, authorName, authorEmail };
     commits[hash] = previous === undefined ? head : { ...head, previous };
   }
@@ -133,7 +133,7 @@ function commitsOf(
 /** Seconds that the calendar of JavaScript knows, to ISO 8601; a commit may claim any time. */
 const SECONDS_MAX = 8.64e12;
 
-function isoTime(seconds: number): string {
+function clampedTime(seconds: number): string {
   const clamped = Math.min(Math.max(seconds, -SECONDS_MAX), SECONDS_MAX);
   return new Date(clamped * 1000).toISOString();
 }
