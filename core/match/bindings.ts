@@ -1,7 +1,6 @@
-// A binding is what bind.ts computes of a plan for one shard: candidate docs and blocks. Rendering
-// needs it again after other shards were bound, and copying a tree is faster than reading the lists.
-// Bindings live in the request's arena, end with the next
-// compiled plan, and are dropped when less than half of the arena remains.
+// A binding is what bind.ts computes of a plan for one shard: candidate docs and blocks. Rendering needs it again after other
+// shards were bound, and copying a tree is faster than reading the lists again. Bindings are kept in the request's arena until
+// the next plan is compiled or less than half of the arena remains.
 // Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';

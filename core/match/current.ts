@@ -1,7 +1,9 @@
 // The doc that is evaluated or rendered, and its blob. All reads of content are recorded here
 // first: a block counts once, and its pages are checked (shard/pages.ts).
 
+import { forgetRegexTexts } from '../regex/regex.ts';
 import { BLOB_FLAG_MARKED, NONE_ID } from '../shared/format.ts';
+import { STATUS_STOPPED } from '../shared/status.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { needBytes } from '../shard/pages.ts';
@@ -45,6 +47,13 @@ export function beginDocs(readBits: usize): void {
 export function forgetReads(): void {
   current.docId = NONE_ID;
   current.blobId = NONE_ID;
+}
+
+/** Forgets everything that work ended by the host may have left incomplete. Returns the status. */
+export function forgetStopped(): i32 {
+  forgetReads();
+  forgetRegexTexts();
+  return STATUS_STOPPED;
 }
 
 /** Makes `id` the current doc. Resets the leaves' state for the doc, and for another blob. */

@@ -4,7 +4,6 @@
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
-import { forgetRegexTexts } from '../regex/regex.ts';
 import { writeAsciiText, writeJsonString } from '../scan/json.ts';
 import {
   LANGUAGE_ROW_SIZE,
@@ -13,29 +12,15 @@ import {
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../shared/format.ts';
-import { LINK_TEXTS_SIZE, RENDER_REQUEST_SIZE } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
+import * as layout from '../shared/plan.ts';
+import { STATUS_OK } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
-import { forgetReads } from './current.ts';
+import { forgetStopped } from './current.ts';
 import { renderArena } from './request.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
-
-/** A doc to render and its result: a row for each doc. */
-@unmanaged
-class RenderRequest {
-  docId: u32;
-  rangeMax: u32; // in: most ranges; out: number of ranges
-  size: u32; // out: bytes of the object
-  links: u32; // in: index of its link texts; out: bytes read in addition to evaluation
-  kept: u32; // in: address of its ranges kept by a unit
-  keptCount: u32; // in
-  members: u32; // in: address of additional members, from a comma on, as JSON
-  membersSize: u32; // in
-}
-if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
 /** Link texts shared by docs of one repo in the same revisions; addresses and sizes. */
 @unmanaged
@@ -52,11 +37,10 @@ class LinkTexts {
   externalEnd: u32;
   externalEndSize: u32;
 }
-if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
+if (offsetof<LinkTexts>() != layout.LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
 /** Docs of the last call that only rendering read. */
 export let loadCount: u32 = 0;
-
 
 /** Room for the names of members, without texts and path. */
 const RESERVE: usize = 256;
@@ -79,14 +63,17 @@ export function renderDocs(
   const arena = renderArena();
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
-    const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
-    const texts = changetype<LinkTexts>(links + <usize>request.links * LINK_TEXTS_SIZE);
-    const doc = docAt(boundView, request.docId);
+    const request = requests + <usize>i * layout.RENDER_REQUEST_SIZE;
+    const docId = load<u32>(request, layout.RENDER_DOC_OFFSET);
+    const linksIndex = <usize>load<u32>(request, layout.RENDER_LINKS_OFFSET);
+    const membersSize = load<u32>(request, layout.RENDER_MEMBERS_SIZE_OFFSET);
+    const texts = changetype<LinkTexts>(links + linksIndex * layout.LINK_TEXTS_SIZE);
+    const doc = docAt(boundView, docId);
     const tailReserve =
       RESERVE +
       texts.pageSize +
       texts.membersSize +
-      request.membersSize +
+      membersSize +
       texts.externalSize +
       texts.externalEndSize +
       18 * doc.pathSize;
@@ -95,28 +82,24 @@ export function renderDocs(
     store<u8>(out, 123);
     const size = renderDoc(
       arena,
-      request.docId,
-      request.rangeMax,
+      docId,
+      load<u32>(request, layout.RENDER_RANGE_MAX_OFFSET),
       contextLines,
       isWhole,
-      request.kept,
-      request.keptCount,
+      load<u32>(request, layout.RENDER_KEPT_OFFSET),
+      load<u32>(request, layout.RENDER_KEPT_COUNT_OFFSET),
       out + 1,
       outEnd - tailReserve,
     );
     arenaReset(arena, mark);
-    if (isStopped) {
-      forgetReads();
-      forgetRegexTexts();
-      return STATUS_STOPPED;
-    }
+    if (isStopped) return forgetStopped();
     if (size < STATUS_OK) return <i32>i;
     out = writeTail(out + 1 + size, doc, texts);
-    out = writeBytes(out, request.members, request.membersSize);
+    out = writeBytes(out, load<u32>(request, layout.RENDER_MEMBERS_OFFSET), membersSize);
     out = writeAsciiText(out, '}');
-    request.rangeMax = renderedRangeCount;
-    request.size = <u32>(out - start);
-    request.links = <u32>renderBytesRead;
+    store<u32>(request, renderedRangeCount, layout.RENDER_RANGE_COUNT_OFFSET);
+    store<u32>(request, <u32>(out - start), layout.RENDER_OBJECT_SIZE_OFFSET);
+    store<u32>(request, <u32>renderBytesRead, layout.RENDER_BYTES_READ_OFFSET);
     if (isFirstReadByRender) loadCount++;
   }
   return <i32>count;

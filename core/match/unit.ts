@@ -3,14 +3,13 @@
 // and cancellation act between them, and numbered in order of docs, the same on every worker.
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
-import { forgetRegexTexts } from '../regex/regex.ts';
 import * as layout from '../shared/plan.ts';
-import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
+import { STATUS_OK } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
 import { canKeepRanges } from './leaves.ts';
-import { contentBytesRead, current, forgetReads, regexRunsInContent } from './current.ts';
+import { contentBytesRead, current, forgetReads, forgetStopped, regexRunsInContent } from './current.ts';
 import { activeLeafCount, evaluateDoc } from './evaluate.ts';
 import { positiveLeafCount } from './match-tree.ts';
 import { activeInContent, activeWords } from './node.ts';
@@ -91,11 +90,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
     if (isStopped) break;
     if (current.isRead) loadedCount++;
   }
-  if (isStopped) {
-    forgetReads();
-    forgetRegexTexts();
-    return STATUS_STOPPED;
-  }
+  if (isStopped) return forgetStopped();
   store<f64>(stats, end - first, layout.UNIT_CONSIDERED_OFFSET);
   store<f64>(stats, loadedCount, layout.UNIT_LOADED_OFFSET);
   store<f64>(stats, contentBytesRead - bytesBefore, layout.UNIT_CONTENT_BYTES_OFFSET);
@@ -117,11 +112,7 @@ export function scoreDoc(docId: u32, out: usize): i32 {
   evaluateDoc(docId);
   const tier = docAt(boundView, docId).tier;
   const count = activeInContent.count > 0 ? countInContent(tier) : 0;
-  if (isStopped) {
-    forgetReads();
-    forgetRegexTexts();
-    return STATUS_STOPPED;
-  }
+  if (isStopped) return forgetStopped();
   if (count > 0) writeScoreParts(out);
   else {
     countInPath();

@@ -7,7 +7,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
 import { contextBefore } from './closure.ts';
 import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
-import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, says } from './entry.ts';
+import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, hasFlag } from './entry.ts';
 
 /** Number of remembered positions: every 64th byte; in texts over 2 MiB every 128th and so on. */
 const MEMO_SLOTS: usize = 1 << 15;
@@ -102,11 +102,11 @@ export function scanCarefully(
       if (dfa.clearCount != memoClearCount) forgetRows(dfa);
     }
     ptr++;
-    if (says(entry, ENTRY_MATCH)) {
+    if (hasFlag(entry, ENTRY_MATCH)) {
       forgetPassed((ptr - textStart) >> strideShift);
       matchEnd = ptr - 1;
     }
-    if (says(entry, ENTRY_HALT)) break;
+    if (hasFlag(entry, ENTRY_HALT)) break;
     row = rowOf(entry);
     if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
     const slot = (ptr - textStart) >> strideShift;

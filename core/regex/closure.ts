@@ -17,6 +17,7 @@ import {
 } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { countWork } from '../base/work.ts';
+import { isWordByte } from '../text/words.ts';
 import {
   alternativeTarget,
   Automaton,
@@ -92,7 +93,7 @@ export function makeWork(
 
 @inline
 export function contextOf(byte: u32): u32 {
-  if ((byte | 0x20) - 0x61 < 26 || byte - 0x30 < 10 || byte == 0x5f) return CONTEXT_WORD;
+  if (isWordByte(byte)) return CONTEXT_WORD;
   return byte == 10 ? CONTEXT_NEWLINE : CONTEXT_OTHER;
 }
 

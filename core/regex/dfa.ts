@@ -4,7 +4,20 @@
 // next needle.
 
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
-import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_START, ENTRY_UNKNOWN, NO_ROW, entryAt, isFlagged, offsetAt, rowOf, says, saysMatchOnly } from './entry.ts';
+import {
+  ENTRY_DEAD,
+  ENTRY_HALT,
+  ENTRY_MATCH,
+  ENTRY_START,
+  ENTRY_UNKNOWN,
+  entryAt,
+  hasFlag,
+  isFlagged,
+  isMatchOnly,
+  NO_ROW,
+  offsetAt,
+  rowOf,
+} from './entry.ts';
 import { contextAfter, contextBefore } from './closure.ts';
 import { findNeedles, Needles, noteSkipped } from './needles.ts';
 
@@ -105,7 +118,7 @@ function readTo(
       entry = entryAt(row, classMap, ptr++);
     }
     // Why: in a run like \w+ every byte extends the match; the loop above would stop at each.
-    while (saysMatchOnly(entry) && ptr < stop && !isEarliest) {
+    while (isMatchOnly(entry) && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
       row = rowOf(entry);
       entry = entryAt(row, classMap, ptr++);
@@ -117,12 +130,12 @@ function readTo(
       if (hasGivenUp) return 0;
     }
     row = rowOf(entry);
-    if (says(entry, ENTRY_MATCH)) {
+    if (hasFlag(entry, ENTRY_MATCH)) {
       matchEnd = ptr - 1;
       if (isEarliest) row = NO_ROW;
     }
     if (row == NO_ROW) break;
-    if (!says(entry, ENTRY_START) || needles === null) continue;
+    if (!hasFlag(entry, ENTRY_START) || needles === null) continue;
     const start = skipTo(needles, ptr, stop, limit);
     if (start == ptr) continue;
     row = start < stop ? <u32>startRow(dfa, contextBefore(textStart, start)) : NO_ROW;
@@ -157,7 +170,7 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
   if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-  return says(entry, ENTRY_MATCH);
+  return hasFlag(entry, ENTRY_MATCH);
 }
 
 /**
@@ -187,8 +200,8 @@ export function scanReverse(
       entry = makeEntry(dfa, row, offset);
       if (hasGivenUp) return SCAN_GAVE_UP;
     }
-    if (says(entry, ENTRY_MATCH)) matchStart = ptr;
-    if (says(entry, ENTRY_HALT) || ptr == from) break;
+    if (hasFlag(entry, ENTRY_MATCH)) matchStart = ptr;
+    if (hasFlag(entry, ENTRY_HALT) || ptr == from) break;
     row = rowOf(entry);
     ptr--;
   }

@@ -5,7 +5,7 @@
 export const ENTRY_MATCH: u32 = 1;
 /** No row: the entry was not made yet, or nothing can match any more. */
 export const ENTRY_HALT: u32 = 2;
-/** All threads of the state start right here. */
+/** Every thread of this state begins at the current byte, so needles may be used to jump ahead. */
 export const ENTRY_START: u32 = 4;
 const ENTRY_FLAGS: u32 = 7;
 export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
@@ -31,13 +31,13 @@ export function isFlagged(entry: u32): bool {
 
 /** Whether the entry has `flag` (ENTRY_*), possibly among others. */
 @inline
-export function says(entry: u32, flag: u32): bool {
+export function hasFlag(entry: u32, flag: u32): bool {
   return (entry & flag) != 0;
 }
 
 /** Whether a match ends before the byte, and no other flag is set. */
 @inline
-export function saysMatchOnly(entry: u32): bool {
+export function isMatchOnly(entry: u32): bool {
   return (entry & ENTRY_FLAGS) == ENTRY_MATCH;
 }
 

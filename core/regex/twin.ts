@@ -6,7 +6,7 @@
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { endsMatch } from './dfa.ts';
-import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, says } from './entry.ts';
+import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, hasFlag } from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /** Bytes of a half: enough to pay for its start, few enough to read again where it has a match. */
@@ -127,8 +127,8 @@ function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize):
     let entry = load<u32>(<usize>row + offset);
     if (isFlagged(entry)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-      if (hasGivenUp || says(entry, ENTRY_MATCH)) return UNSURE;
-      if (says(entry, ENTRY_HALT)) return BARREN;
+      if (hasGivenUp || hasFlag(entry, ENTRY_MATCH)) return UNSURE;
+      if (hasFlag(entry, ENTRY_HALT)) return BARREN;
     }
     row = rowOf(entry);
   }

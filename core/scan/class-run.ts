@@ -5,12 +5,15 @@
 //   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row contain such a group;
 //   n >= 15    are the eight bytes of one? From n = 31 every second vector is enough, from 63 every
 //              fourth.
-// Around a group in the class the run is measured byte by byte. Bytes outside the class: for a
-// range, those that saturating subtraction leaves above zero; for any other class, those whose
-// nibbles have no row in common in two tables. A row is the low nibbles that go with a high nibble;
-// equal rows share a bit. If more than 8 differ, the most similar are merged, and the exact
-// measuring rejects the extra bytes. Safety, for all functions that take a haystack: up to 64 bytes
-// past `end` may be read; they never change a result. Nothing before `start` is read.
+// Around a group in the class the run is measured byte by byte.
+//
+// If the class is a range, a byte is outside if saturating subtraction leaves it above zero. For other classes, two 16-entry
+// tables, by low and by high nibble, are looked up and ANDed; a byte is in the class if a bit remains. Each bit stands for
+// the high nibbles that have the same set of low nibbles (a row). If there are more than 8 rows, the most similar are merged;
+// bytes that this adds to the class are rejected when the run is measured.
+//
+// Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never change a result. Nothing
+// before `start` is read.
 
 import { shiftOne } from './lanes';
 
@@ -35,9 +38,9 @@ class ClassRun {
   last: u8; // from first on
   stride: u32; // bytes between the vectors to test
   reserved: u32; // zero
-  lowTable: u64; // 16 bytes: the rows with this low nibble
+  lowTable: u64; // 16 bytes: by low nibble, the rows that have it
   lowTableEnd: u64;
-  highTable: u64; // 16 bytes: the row of this high nibble
+  highTable: u64; // 16 bytes: by high nibble, its row
   highTableEnd: u64;
   set0: u64; // 32 bytes: a bit for each byte of the class
   set1: u64;
@@ -236,7 +239,7 @@ function measureMask(
   return false;
 }
 
-/** The loop of the file's head. Both flags are constants at each call. */
+/** Steps through the text as described in the head of this file. `question` and `isRange` are constants at each call. */
 @inline
 function scanRuns(plan: ClassRun, start: usize, end: usize, question: u32, isRange: bool): usize {
   const ptrOfPlan = changetype<usize>(plan);

@@ -83,7 +83,6 @@ export function mergeFinish(): u32 {
   return gramCount;
 }
 
-
 /** The lowest unmerged key of all segments; NO_KEY: all are merged. */
 function lowestKey(): u32 {
   let lowest = NO_KEY;

@@ -38,7 +38,6 @@ import { ShardView } from './view.ts';
 export let failSection: u32 = 0;
 export let failIndex: u32 = 0;
 
-
 export function openFail(status: i32, section: u32, index: u32): i32 {
   failSection = section;
   failIndex = index;

@@ -26,7 +26,6 @@ import { ShardView } from './view.ts';
 /** Section, block or gram in which the last check failed. */
 export let failIndex: u32 = 0;
 
-
 function fail(status: i32, index: u32): i32 {
   failIndex = index;
   return status;

@@ -2,8 +2,7 @@
 
 @inline
 export function isWordByte(byte: u32): bool {
-  const lower = byte | 0x20;
-  return (lower >= 97 && lower <= 122) || (byte >= 48 && byte <= 57) || byte == 95;
+  return (byte | 0x20) - 97 < 26 || byte - 48 < 10 || byte == 95;
 }
 
 export function isWordBorder(ptr: usize, start: usize, end: usize): bool {

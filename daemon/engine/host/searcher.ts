@@ -458,20 +458,22 @@ export class Searcher {
   ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
-    const rowWords = layout.RENDER_REQUEST_SIZE / 4;
+    const rowSize = layout.RENDER_REQUEST_SIZE;
     const requested = requests.length / REQUEST_WORDS;
-    const rows = new Uint32Array(memory.buffer, outputStart, requested * rowWords);
+    const rows = new DataView(memory.buffer, outputStart, requested * rowSize);
     let keptNext = outputStart + rows.byteLength;
     new Uint32Array(memory.buffer, keptNext, kept.length).set(kept);
     const links = keptNext + kept.byteLength;
     for (let i = 0; i < requested; i++) {
-      rows[i * rowWords] = requests[i * REQUEST_WORDS]!;
-      rows[i * rowWords + 1] = requests[i * REQUEST_WORDS + 1]!;
-      rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
-      rows[i * rowWords + 4] = keptNext;
-      rows[i * rowWords + 5] = requests[i * REQUEST_WORDS + 3]!;
-      rows[i * rowWords + 7] = 0;
-      keptNext += requests[i * REQUEST_WORDS + 3]! * layout.KEPT_RANGE_SIZE;
+      const row = i * rowSize;
+      const keptCount = requests[i * REQUEST_WORDS + 3]!;
+      rows.setUint32(row + layout.RENDER_DOC_OFFSET, requests[i * REQUEST_WORDS]!, true);
+      rows.setUint32(row + layout.RENDER_RANGE_MAX_OFFSET, requests[i * REQUEST_WORDS + 1]!, true);
+      rows.setUint32(row + layout.RENDER_LINKS_OFFSET, requests[i * REQUEST_WORDS + 2]!, true);
+      rows.setUint32(row + layout.RENDER_KEPT_OFFSET, keptNext, true);
+      rows.setUint32(row + layout.RENDER_KEPT_COUNT_OFFSET, keptCount, true);
+      rows.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, 0, true);
+      keptNext += keptCount * layout.KEPT_RANGE_SIZE;
     }
     const { contextLines, isWhole, members } = options;
     const linksEnd = writeLinks(memory, links, options.links);
@@ -486,10 +488,11 @@ export class Searcher {
     let size = 0;
     let rangeCount = 0;
     for (let i = 0; i < count; i++) {
-      rangeCount += rows[i * rowWords + 1]!;
-      sizes[i] = rows[i * rowWords + 2]!;
+      const row = i * rowSize;
+      rangeCount += rows.getUint32(row + layout.RENDER_RANGE_COUNT_OFFSET, true);
+      sizes[i] = rows.getUint32(row + layout.RENDER_OBJECT_SIZE_OFFSET, true);
       size += sizes[i]!;
-      bytesRead[i] = rows[i * rowWords + 3]!;
+      bytesRead[i] = rows.getUint32(row + layout.RENDER_BYTES_READ_OFFSET, true);
     }
     return {
       json: new Uint8Array(memory.buffer, out, size).slice(),
@@ -635,15 +638,16 @@ function writeMembers(
   memory: WebAssembly.Memory,
   start: number,
   members: readonly string[],
-  rows: Uint32Array,
+  rows: DataView,
 ): number {
-  const rowWords = layout.RENDER_REQUEST_SIZE / 4;
   new Uint8Array(memory.buffer).set(Buffer.from(members.join(''), 'latin1'), start);
   let next = start;
   for (let i = 0; i < members.length; i++) {
-    rows[i * rowWords + 6] = next;
-    rows[i * rowWords + 7] = members[i]!.length;
-    next += members[i]!.length;
+    const row = i * layout.RENDER_REQUEST_SIZE;
+    const size = members[i]!.length;
+    rows.setUint32(row + layout.RENDER_MEMBERS_OFFSET, next, true);
+    rows.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, size, true);
+    next += size;
   }
   return Math.ceil(next / 16) * 16;
 }
