@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../base/durations.ts';
 import { entryBound } from '../base/entry-bound.ts';
 import { type MaybePromise, thenDo } from '../base/maybe-promise.ts';
-import { compactIds } from '../repos/repo-ids.ts';
+import { compactIds } from '../repos/repo-id-set.ts';
 import { NO_REPOS } from '../repos/repo-access.ts';
 import type { ProviderSettings } from '../base/config/file-schema.ts';
 import type { Settings } from '../base/config/settings.ts';

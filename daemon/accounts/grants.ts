@@ -12,7 +12,7 @@ import type { AccountsContext } from './context.ts';
 import type { HostLists } from './host-lists.ts';
 import { hostAccountsOf, type HostRules, linkedReaders } from './host-rules.ts';
 import { userOf } from './members.ts';
-import { repoIdsOf } from './repo-ids.ts';
+import { repoIdsOf } from './find-repo-ids.ts';
 
 export interface GrantRow extends Grant {
   readonly source: 'config' | 'host' | 'store';

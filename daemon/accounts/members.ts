@@ -1,5 +1,5 @@
-// Members of the instance: list, add, change, remove (API.md 14). Callers authorize; this file and the store handle seats,
-// the last owner and audit records.
+// Members of the instance: list, add, change, remove (API.md 14). Callers authorize; store/users.ts refuses changes that
+// exceed the seats or leave no owner.
 
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';

@@ -5,7 +5,7 @@
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { compactIds, type RepoIds } from '../repos/repo-ids.ts';
+import { compactIds, type RepoIds } from '../repos/repo-id-set.ts';
 import { narrowed, NO_REPOS, SEES_ALL, type RepoAccess } from '../repos/repo-access.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import type { Person } from './caller.ts';

@@ -92,14 +92,14 @@ export async function* listTargets(
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
   const listing = new Listing(anonymousProbe, targets.length);
-  const found = foundCount === undefined ? {} : { target: nothing(FOUND, foundCount) };
+  const found = foundCount === undefined ? {} : { target: emptyPage(FOUND, foundCount) };
   if (issues.length > 0 || targets.length === 0 || foundCount !== undefined)
     yield { repos: [], issues, ...found };
   for (const target of targets) yield* listing.pagesOf(target, signal);
 }
 
 /** A page without repositories. */
-function nothing(name: string, listedCount = 0): PageTarget {
+function emptyPage(name: string, listedCount = 0): PageTarget {
   return { name, listedCount, again: [] };
 }
 
@@ -143,7 +143,7 @@ class Listing {
       this.#unanswered = HOST_CODES.has(error.code) ? this.#unanswered + 1 : 0;
       if (this.#unanswered >= this.#unansweredMax(error)) throw error;
       const issues = [issueOf(error, target), ...probeIssues()];
-      yield { repos: [], issues, target: nothing(target.name) };
+      yield { repos: [], issues, target: emptyPage(target.name) };
     }
   }
 

@@ -1,7 +1,7 @@
 // The set of repos a caller may access. Created by accounts/repo-access-resolver.ts, applied by the search, the lists and everything that
 // serves a repo.
 
-import { compactIds, type RepoIds } from './repo-ids.ts';
+import { compactIds, type RepoIds } from './repo-id-set.ts';
 
 export interface RepoAccess {
   /** Shared by many callers: all repos, or one set object for all of them. */

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { OPERATOR } from '../../accounts/audit-log.ts';
-import { repoIdsOf } from '../../accounts/repo-ids.ts';
+import { repoIdsOf } from '../../accounts/find-repo-ids.ts';
 import { ENFORCEMENTS, VISIBILITIES } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
 import { repoList, repoNameText } from '../accounts/grant-endpoints.ts';

@@ -47,7 +47,7 @@ export function endListing(
   const present = links
     .linksOfConnection(connection.connectionId)
     .filter(({ missingSince }) => missingSince === null);
-  const { gone, emptied } = judged(present, ended.listing, states);
+  const { gone, emptied } = splitMissing(present, ended.listing, states);
   if (gone.length > 0 && before === undefined) return { changed: [], result: undefined };
   const missing = gone.filter(({ listing }) => listing < (before ?? ended).listing);
   for (const link of missing) links.put({ ...link, missingSince: now });
@@ -63,7 +63,7 @@ export function endListing(
   };
 }
 
-function judged(
+function splitMissing(
   present: readonly StoredLink[],
   listing: number,
   states: TargetStates,

@@ -75,7 +75,7 @@ class Search {
   readonly #sources = new Map<string, LocalSource>();
   readonly #issues: ListingIssue[] = [];
   /** Folders already searched for the same segment of the address. */
-  readonly #reported = new Set<string>();
+  readonly #searched = new Set<string>();
   /** Links that lead outside of it are not followed. */
   #base = '/';
   #listedCount = 0;
@@ -130,8 +130,8 @@ class Search {
   async #follow(folder: string, parts: readonly Part[], depth: number): Promise<void> {
     this.#options.signal?.throwIfAborted();
     const key = `${parts.length} ${folder}`;
-    if (this.#isFull || this.#reported.has(key)) return;
-    this.#reported.add(key);
+    if (this.#isFull || this.#searched.has(key)) return;
+    this.#searched.add(key);
     const [part, ...rest] = parts;
     if (part === undefined) return this.#take(folder, true);
     if (part === ANY_FOLDERS) return this.#followAll(folder, rest, depth);

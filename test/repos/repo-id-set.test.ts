@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { compactIds } from '../../daemon/repos/repo-ids.ts';
+import { compactIds } from '../../daemon/repos/repo-id-set.ts';
 
 test('small and large ids: the same as a Set', () => {
   const id = fc.oneof(fc.nat(70), fc.nat(5_000), fc.integer({ min: 2 ** 31, max: 2 ** 50 }));
