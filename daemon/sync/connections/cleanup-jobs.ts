@@ -8,6 +8,7 @@ import type { StoredRepo, StoredRepos } from '../../store/repos.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { RepoRemover } from './remove-repos.ts';
 import { LinkIndex } from './link-index.ts';
+import type { Admitted } from './which-listed.ts';
 
 export const CLEANUP_QUEUE = 'repo-cleanup';
 
@@ -20,8 +21,7 @@ export interface CleanupJobsOptions extends JobQueueOptions {
   readonly registry: RepoRegistry;
   readonly remover: RepoRemover;
   readonly graceMs: () => number;
-  /** Restores repos in the index that were not removed after all. */
-  readonly restore: (repoIds: ReadonlySet<number>) => Promise<void>;
+  readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
 }
 
 const WORDS: JobWords = {
@@ -117,11 +117,13 @@ export class CleanupJobs extends JobRunner<CleanupTarget, KeptResult> {
   }
 
   async #removeDue(): Promise<number> {
-    const { remover, restore } = this.#options;
+    const { remover, apply } = this.#options;
     // Bound: time of the transaction.
     const due = [...this.#dueIds()].slice(0, 500);
     const removed = await remover.remove(due, (stored) => this.#dueIds(stored));
-    await restore(new Set(due.filter((repoId) => !removed.has(repoId))));
+    // Those that were not removed after all return to the index.
+    const keptIds = new Set(due.filter((repoId) => !removed.has(repoId)));
+    await apply({ changedIds: keptIds, dueIds: keptIds });
     return removed.size;
   }
 

@@ -94,72 +94,49 @@ export class Connections {
   #recalled: Promise<void> | undefined;
 
   constructor(options: ConnectionsOptions) {
-    const { catalog, registry, jobRows, instance, rows, log, limits } = options;
-    const { fetchMirror, maintainMirror } = options;
+    const { limits } = options;
     this.#options = options;
     this.#syncTimes = new DueTimes(() => limits().resyncConnectionIntervalMs);
     this.#fetchTimes = new DueTimes(() => limits().reindexIntervalMs);
+    const parts = {
+      ...options,
+      latestVisibility: this.#latestVisibility,
+      has: (repoId: number) => this.has(repoId) === true,
+      hostOf: (name: string) => this.hostOf(name),
+      targetOf: (connectionId: number) => this.#targetOf(connectionId),
+      requestFetch: (repoId: number, dueAt: number) => this.requestFetch(repoId, dueAt),
+      relist: (repoId: number) => this.#relist(repoId),
+      apply: (changes: AppliedChanges) => this.#apply(changes),
+    };
     this.mirrors = new Mirrors({
-      catalog,
-      registry,
-      fetchMirror,
-      maintainMirror,
-      remotesOf: (repoId) => this.#remotesOf(repoId),
+      ...parts,
       timeoutMs: () => limits().fetchTimeoutMs,
+      remotesOf: (repoId) => this.#remotesOf(repoId),
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
       onOther: (...args) => this.#noteOther(...args),
-      onGone: (repoId) => this.#relist(repoId),
-      log,
     });
-    const { webhookSecret: secret } = options;
-    this.pushes = new Pushes({
-      registry,
-      has: (repoId) => this.has(repoId) === true,
-      requestFetch: (...args) => this.requestFetch(...args),
-      stored: () => options.jobs.flush(),
-      narrow: (...args) => this.#applyWebhook(...args),
-      relist: (repoId) => this.#relist(repoId),
-      secret,
-      log,
-    });
+    this.pushes = new Pushes({ ...parts, narrow: (...args) => this.#applyWebhook(...args) });
     this.remover = new RepoRemover({ ...options, mirrors: this.mirrors });
-    const apply = (changes: AppliedChanges): Promise<void> => this.#apply(changes);
     this.submodules = new Submodules({
-      catalog,
-      registry,
-      has: (repoId) => this.has(repoId) === true,
+      ...parts,
+      remover: this.remover,
       areSubmodulesEnabled: () =>
         [...this.#configured.values()].some(({ settings }) => settings.submodules),
       hasSubmodulesEnabled: (repoId) => this.#includesSubmodules(repoId),
-      apply: (changedIds) => this.#apply({ changedIds, dueIds: changedIds }),
-      remove: (...call) => this.remover.remove(...call),
-      log,
     });
     this.sync = new SyncJobs({
-      registry,
-      rows,
-      jobRows,
-      instance,
-      log,
+      ...parts,
       limits: () => limits().syncJobs,
-      hostOf: (name) => this.hostOf(name),
-      targetOf: (connectionId) => this.#targetOf(connectionId),
-      apply,
-      latestVisibility: this.#latestVisibility,
       onEnd: () => {
         this.#onListed();
         this.#cleanUp();
       },
     });
     this.cleanup = new CleanupJobs({
-      registry,
+      ...parts,
       remover: this.remover,
-      jobRows,
-      instance,
-      log,
       limits: () => limits().cleanupJobs,
       graceMs: () => limits().repoGarbageCollectionGracePeriodMs,
-      restore: (repoIds) => apply({ changedIds: repoIds, dueIds: repoIds }),
     });
   }
 

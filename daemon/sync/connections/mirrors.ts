@@ -42,14 +42,14 @@ export interface MirrorsOptions {
   readonly remotesOf: (repoId: number) => Promise<readonly MirrorRemote[]>;
   readonly timeoutMs: () => number;
   readonly onFetched: (repoId: number) => void;
-  /** Notified when the fetched repository is a different one: its visibility must not widen. */
+  /** Called when the fetched repository is a different one: its visibility must not widen. */
   readonly onOther: (
     repoId: number,
     error: OtherRepositoryError,
     isFirst: boolean,
   ) => Promise<void>;
-  /** Notified the first time that a clone URL is gone: the repo may have been renamed. */
-  readonly onGone: (repoId: number) => void;
+  /** Called the first time that a clone URL is gone: the repo may have been renamed. */
+  readonly relist: (repoId: number) => void;
   readonly log: Log;
 }
 
@@ -167,7 +167,7 @@ export class Mirrors {
     if (!(error instanceof HostError) || error.code !== 'NOT_FOUND' || this.#gone.has(repoId))
       return;
     this.#gone.add(repoId);
-    this.#options.onGone(repoId);
+    this.#options.relist(repoId);
   }
 
   /** Tries the connections in order. Errors: of the last one. */

@@ -13,14 +13,14 @@ import {
   type WebhookRepository,
 } from '../../hosts/webhook.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 
 export interface PushesOptions {
   readonly registry: Pick<RepoRegistry, 'all'>;
   readonly has: (repoId: number) => boolean;
   /** Fetches and indexes a repo at this time (ms since the epoch). */
   readonly requestFetch: (repoId: number, dueAt: number) => void;
-  /** Resolves when the requests are stored, or cannot be, which is logged. */
-  readonly stored: () => Promise<unknown>;
+  readonly jobs: Pick<Jobs, 'flush'>;
   /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
   readonly narrow: (
     repoId: number,
@@ -28,7 +28,7 @@ export interface PushesOptions {
   ) => Promise<void>;
   readonly relist: (repoId: number) => void;
   /** The current secret; undefined: webhooks are off. Errors: it cannot be read. */
-  readonly secret: () => SecretText | undefined;
+  readonly webhookSecret: () => SecretText | undefined;
   readonly log: Log;
 }
 
@@ -59,7 +59,7 @@ export class Pushes {
 
   get isAwaiting(): boolean {
     try {
-      return this.#options.secret() !== undefined;
+      return this.#options.webhookSecret() !== undefined;
     } catch {
       return true;
     }
@@ -86,7 +86,8 @@ export class Pushes {
         ),
       );
     const repositories = isPush ? this.note(repository) : 0;
-    await this.#options.stored();
+    // Also if they cannot be stored, which is logged.
+    await this.#options.jobs.flush();
     for (const { repoId, host } of this.#matchingRepos(repository))
       if (isElsewhere(host, repository)) this.#options.relist(repoId);
     this.#options.log.debug('webhook accepted', { event, path: repository.path, repositories });
@@ -112,7 +113,7 @@ export class Pushes {
 
   #secret(): SecretText | undefined {
     try {
-      return this.#options.secret();
+      return this.#options.webhookSecret();
     } catch (error) {
       const fields = { error: messageOf(error) };
       this.#options.log.error('webhooks are refused: the secret cannot be read', fields);

@@ -14,7 +14,8 @@ import { findObjects } from '../../sources/git/objects.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
 import { hostedSource } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
-import { removedAt } from './which-listed.ts';
+import type { RepoRemover } from './remove-repos.ts';
+import { type Admitted, removedAt } from './which-listed.ts';
 
 export interface SubmodulesOptions {
   readonly catalog: Pick<Catalog, 'repo' | 'mirrorPath'>;
@@ -22,11 +23,8 @@ export interface SubmodulesOptions {
   readonly has: (repoId: number) => boolean;
   readonly areSubmodulesEnabled: () => boolean;
   readonly hasSubmodulesEnabled: (repoId: number) => boolean;
-  readonly apply: (changedIds: ReadonlySet<number>) => Promise<void>;
-  readonly remove: (
-    repoIds: readonly number[],
-    toGo: (stored: StoredRepos) => ReadonlySet<number>,
-  ) => Promise<unknown>;
+  readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
+  readonly remover: Pick<RepoRemover, 'remove'>;
   readonly log: Log;
 }
 
@@ -103,7 +101,7 @@ export class Submodules {
   }
 
   async #update(): Promise<void> {
-    const { registry, has, areSubmodulesEnabled, hasSubmodulesEnabled, apply, remove } =
+    const { registry, has, areSubmodulesEnabled, hasSubmodulesEnabled, apply, remover } =
       this.#options;
     const isNone = !registry.all.some(({ host }) => host !== undefined && isSubmodule(host));
     if (isNone && !areSubmodulesEnabled()) return;
@@ -125,10 +123,11 @@ export class Submodules {
     }
     const toGo = (stored: StoredRepos): ReadonlySet<number> => spent(stored, expected, existing);
     const gone = [...toGo(registry.stored)];
-    if (gone.length > 0) await remove(gone, toGo);
+    if (gone.length > 0) await remover.remove(gone, toGo);
     // Why first without the store: mostly nothing has changed.
-    if (admitted(registry.stored, expected).result.size > 0)
-      await apply(await registry.decide((stored) => admitted(stored, expected)));
+    if (admitted(registry.stored, expected).result.size === 0) return;
+    const changedIds = await registry.decide((stored) => admitted(stored, expected));
+    await apply({ changedIds, dueIds: changedIds });
   }
 
   async #walk(walk: Walk): Promise<void> {
