@@ -7,9 +7,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { compileCore } from '../../daemon/engine/host/core.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
+import { encodePlan } from '../engine/query/at-once.ts';
 
 /** Lines `row 0` to `row 2999`, every hundredth followed by an empty one: several blocks of 4 KiB. */
 const ROWS = Array.from({ length: 3000 }, (_, i) => `row ${i}${i % 100 === 0 ? '\n' : ''}`);

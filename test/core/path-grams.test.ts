@@ -9,12 +9,12 @@ import * as format from '../../core/shared/format.ts';
 import { compileCore } from '../../daemon/engine/host/core.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
-import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import type { PlanNode } from '../../daemon/engine/query/plan-tree.ts';
 import { ShardTables } from '../../daemon/engine/shards/tables.ts';
 import { seededRandom } from '../../bench/samples.ts';
 import { buildShard, temporaryFolder } from '../engine/host/harness.ts';
 import { sealShard } from '../engine/host/seal.ts';
+import { encodePlan } from '../engine/query/at-once.ts';
 
 const PARTS = 'src Kernel mm slab a page_alloc über Жук x.y README q'.split(' ');
 const WORDS_OF_A_SHARD = 120;

@@ -9,8 +9,6 @@ import { reduceToLiterals } from '../../daemon/engine/regex/literals.ts';
 import { simplify } from '../../daemon/engine/regex/simplify.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { parseQuery } from '../../daemon/engine/query/parser.ts';
-import { encodePlan } from '../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../daemon/engine/query/plan.ts';
 import { UnknownContextError } from '../../daemon/engine/query/repos.ts';
 import { decodeText } from '../core/oracle.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
@@ -21,6 +19,7 @@ import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.t
 import { patternArbitrary } from '../engine/regex/patterns.ts';
 import { matchesAnywhere, matchesOf, readTwin, startOf } from '../engine/regex/twin.ts';
 import { garbageArbitrary, validPatternArbitrary, textArbitrary } from './patterns.ts';
+import { encodePlan, planQuery } from '../engine/query/at-once.ts';
 
 export interface Target {
   readonly property: fc.IAsyncProperty<unknown>;

@@ -5,9 +5,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { type Build, buildShard, coreModule, temporaryFolder } from '../engine/host/harness.ts';
+import { encodePlan } from '../engine/query/at-once.ts';
 
 const BYTES = [0x61, 0x42, 0x0a, 0x6b, 0xc3];
 /** A bad byte is written U+FFFD in a literal. */

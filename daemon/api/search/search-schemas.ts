@@ -132,7 +132,8 @@ const fileResult = z
     }),
     branchesOmitted: integer('Number of further such revisions.', 1).optional(),
     fileKind: z.enum(['code', 'test', 'generated', 'vendored', 'docs']).optional().meta({
-      description: 'Category of the file, by its path and the `.gitattributes` of its repository.',
+      description:
+        'Category of the file: `linguist-vendored` and `linguist-generated` of `.gitattributes`, else its path, decide.',
     }),
     score: integer('Quality of the match; higher is better.').optional(),
     blobSha: text('Id of the content in git; absent for files on disk.').optional(),

@@ -1,11 +1,8 @@
-// Classifies a doc by its path. The tier orders docs before any query (build-plan.ts): which ones a cut answer holds, and
-// ties.
+// Classifies docs by path and the marks of their repo: the tier, which orders docs before any query (build-plan.ts), and the
+// kind that results show.
 
 import { baseNameOf } from '../../base/paths.ts';
 import type { DocAttributes } from '../../sources/languages/attributes.ts';
-
-export type DocCategory =
-  'ordinary' | 'test' | 'vendored' | 'generated' | 'documentation' | 'dotfile';
 
 /** 0: ordinary; 1: test; 2: vendored or generated. */
 export type DocTier = 0 | 1 | 2;
@@ -78,46 +75,30 @@ const DOCUMENTATION_NAME = namePattern(
 );
 const DOTFILE = /(?:^|\/)\.[^/]/;
 
-/** The first match of vendored, generated, test, dotfile, documentation; the repo's marks take precedence. */
-export function docCategory(path: string, attributes: DocAttributes = {}): DocCategory {
-  if (attributes.isGenerated === true) return 'generated';
-  if (attributes.isVendored === true) return 'vendored';
-  const name = baseNameOf(path);
-  if (attributes.isVendored !== false && isVendoredPath(path)) return 'vendored';
-  if (
-    attributes.isGenerated !== false &&
-    (GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path) || GENERATED_PATH.test(path))
-  )
-    return 'generated';
-  if (TEST_FOLDER.test(path) || TEST_NAME.test(name)) return 'test';
-  if (attributes.isDocumentation === true) return 'documentation';
-  if (DOTFILE.test(path)) return 'dotfile';
-  if (attributes.isDocumentation === false) return 'ordinary';
-  return isDocumentationPath(path) ? 'documentation' : 'ordinary';
+/** The repo's marks take precedence over the path. */
+export function docTier(path: string, { isVendored, isGenerated }: DocAttributes = {}): DocTier {
+  if ((isVendored ?? isVendoredPath(path)) || (isGenerated ?? isGeneratedPath(path))) return 2;
+  return TEST_FOLDER.test(path) || TEST_NAME.test(baseNameOf(path)) ? 1 : 0;
 }
 
 function isVendoredPath(path: string): boolean {
   return VENDORED_FOLDER.test(path) || VENDORED_NAME.test(baseNameOf(path));
 }
 
-function isDocumentationPath(path: string): boolean {
-  return DOCUMENTATION_NAME.test(baseNameOf(path)) || DOCUMENTATION_FOLDER.test(path);
+function isGeneratedPath(path: string): boolean {
+  const name = baseNameOf(path);
+  return GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path) || GENERATED_PATH.test(path);
 }
 
-export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
-  const category = docCategory(path, attributes);
-  if (category === 'test') return 1;
-  return category === 'vendored' || category === 'generated' ? 2 : 0;
+function isDocumentationPath(path: string): boolean {
+  return DOCUMENTATION_NAME.test(baseNameOf(path)) || DOCUMENTATION_FOLDER.test(path);
 }
 
 /** Kinds as in the API (API.md 6.3). */
 export const FILE_KINDS = ['code', 'test', 'generated', 'vendored', 'docs'] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/**
- * The kind of an indexed doc. The index does not store which mark of the repo set a tier, nor marks of documentation: there
- * the path decides.
- */
+/** The kind of an indexed doc. Tier 2 without a vendored path counts as generated: the index does not store the marks. */
 export function fileKindOf(path: string, tier: number): FileKind {
   if (tier === 1) return 'test';
   if (tier === 2) return isVendoredPath(path) ? 'vendored' : 'generated';

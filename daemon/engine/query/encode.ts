@@ -4,25 +4,17 @@ import * as layout from '../../../core/shared/plan.ts';
 import type { EncodedPlan } from '../host/encoded-plan.ts';
 import { ALL, type Condition, withoutImplied } from '../regex/condition.ts';
 import type { LetterCase } from '../regex/literals.ts';
-import { atOnce, type Steps } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { ProgramExpression } from './expressions.ts';
 import { type PlanNode, tooManyConditions } from './plan-tree.ts';
 import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';
 
-/** Errors: QueryError if it has too many nodes. @param shards  those to search, for the docs of revisions */
-export function encodePlan(
-  plan: PlanNode,
-  isCaseSensitive: boolean,
-  shards: readonly PlannedShardView[] = [],
-): EncodedPlan {
-  return atOnce(encodeSteps(plan, isCaseSensitive, shards));
-}
-
 export type NodeRows = Map<PlanNode, number>;
 
 /**
- * As encodePlan; each step handles one node, or the sets of docs of one shard. `rows` is filled; binding then counts docs and
- * blocks of each node.
+ * Each step handles one node, or the sets of docs of one shard. Errors: QueryError if the plan has too many nodes.
+ * @param shards  those to search, for the docs of revisions
+ * @param rows    filled; binding then counts docs and blocks of each node
  */
 export function* encodeSteps(
   plan: PlanNode,

@@ -3,7 +3,7 @@
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { QueryError } from '../regex/query-error.ts';
-import { atOnce, type Steps } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';
 import { type ExpressionNode, list, not, type PlanNode, tooManyConditions } from './plan-tree.ts';
 import {
@@ -37,20 +37,16 @@ interface Planning {
 }
 
 /**
- * The plan of a query; without `rev:` it covers the default revisions. Errors: QueryError for patterns that are too large,
- * separately or together, and for unsupported queries; UnknownContextError.
+ * The plan of a query; without `rev:` it covers the default revisions. Each step handles one leaf of the query, or part of it.
+ * Errors: QueryError for patterns that are too large, separately or together, and for unsupported queries; UnknownContextError.
  */
-export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
-  return atOnce(planSteps(query, context));
-}
-
-/** As planQuery; each step handles one leaf of the query, or part of it. */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
   if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
   const plan = yield* planNode(query, {
     context,
     remainingStates: QUERY_STATES_MAX,
-    // From the 33rd program on compilation is brief. Bound: its time; people write fewer.
+    // Bound: the time of a query. Only the first 32 expressions are compiled with all optimizations; further ones get needles
+    // only.
     remainingPrograms: 32,
     expressions: new Map(),
     values: new Map(),

@@ -5,6 +5,7 @@ import type { DocSet, EncodedPlan } from '../host/encoded-plan.ts';
 import type { QueryNode } from './tree.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import { isSteppedName } from '../../sources/git/names.ts';
 import { type ChosenRevisions, docsOfParts, type PartedShard } from '../shards/parts.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';
 
@@ -24,13 +25,10 @@ export function exactRevision(name: string): string {
   return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
 }
 
-/** Names of refs and ids of commits, with steps back: the syntax of sources/git/names.ts, which queries cannot import. */
-const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
-
 /** The text of a `rev:` if git may know it as a revision; undefined: it cannot. */
 export function onDemandName(text: string): string | undefined {
   const name = text.startsWith(EXACT_MARK) ? text.slice(EXACT_MARK.length) : text;
-  return GIT_NAME.test(name) ? name : undefined;
+  return isSteppedName(name) ? name : undefined;
 }
 
 /** Rewrites each non-negated `rev:` that names one of these on-demand revisions to mean only that. */

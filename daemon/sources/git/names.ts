@@ -14,9 +14,10 @@ export class PathError extends Error {
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const REF_SIZE_MAX = 1024;
-/** Source: git-check-ref-format(1), gitrevisions(7). engine/query/revisions.ts has this form too, with more steps. */
+/** Source: git-check-ref-format(1), gitrevisions(7). */
 const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
-const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
+/** A plain name, then steps back. */
+const STEPPED_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
 const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const SHORT_ID = /^[0-9a-f]{4,6}(?=[~^]|$)/i;
 
@@ -35,9 +36,14 @@ export function isPlainName(text: string): boolean {
   return PLAIN_NAME.test(text);
 }
 
-/** Whether a text may be a plain name with some steps back. Bound: each of 999 commits. */
+/** Whether a text may be a plain name with steps back, such as `main~3^2`. */
+export function isSteppedName(text: string): boolean {
+  return STEPPED_NAME.test(text);
+}
+
+/** As isSteppedName. Bound: each step goes back 999 commits. */
 export function isNearName(text: string): boolean {
-  return NEAR_NAME.test(text);
+  return isSteppedName(text) && !/[~^]\d{4}/.test(text);
 }
 
 /** Whether a text can only be a ref; a shorter name may also be an id, or a file in the git directory. */

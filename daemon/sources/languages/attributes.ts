@@ -1,5 +1,5 @@
-// Parses `.gitattributes` files: `linguist-language=Name` and the marks vendored, generated and documentation. All files of
-// a repo form one list of rules; the last match decides, and deeper folders come later (gitattributes(5)). Other attributes
+// Parses `.gitattributes` files: `linguist-language=Name` and the marks `linguist-vendored` and `linguist-generated`. All files
+// of a repo form one list of rules; the last match decides, and deeper folders come later (gitattributes(5)). Other attributes
 // and macros are ignored.
 
 import { baseNameOf, folderOf } from '../../base/paths.ts';
@@ -20,7 +20,6 @@ export interface DocAttributes {
   readonly language?: string;
   readonly isVendored?: boolean;
   readonly isGenerated?: boolean;
-  readonly isDocumentation?: boolean;
 }
 
 interface Rule {
@@ -29,12 +28,7 @@ interface Rule {
   readonly values: ReadonlyMap<string, string | boolean | undefined>;
 }
 
-const NAMES = new Set([
-  'linguist-language',
-  'linguist-vendored',
-  'linguist-generated',
-  'linguist-documentation',
-]);
+const NAMES = new Set(['linguist-language', 'linguist-vendored', 'linguist-generated']);
 export const ATTRIBUTE_FILE_NAME = '.gitattributes';
 const NOTHING: DocAttributes = {};
 
@@ -84,7 +78,6 @@ export class Attributes {
       ...(language === undefined ? {} : { language }),
       ...markOf('isVendored', values.get('linguist-vendored')),
       ...markOf('isGenerated', values.get('linguist-generated')),
-      ...markOf('isDocumentation', values.get('linguist-documentation')),
     };
   }
 }

@@ -1,13 +1,13 @@
-// Categories of files, their order, and the kinds that are shown.
+// Tiers of files, and the kinds that are shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileKindsOf } from '../../../daemon/engine/search/file-kinds.ts';
-import { docCategory, docTier, fileKindOf } from '../../../daemon/engine/build/rank.ts';
+import { docTier, fileKindOf } from '../../../daemon/engine/build/rank.ts';
 
-test('categories by path', () => {
-  const cases: Record<string, string[]> = {
-    ordinary: [
+test('tiers by path: ordinary, test, vendored or generated', () => {
+  const tiers = [
+    [
       'src/main.ts',
       'kernel/sched/core.c',
       'latest.js',
@@ -15,8 +15,15 @@ test('categories by path', () => {
       'src/attest/a.go',
       'Makefile',
       'depsolver/a.c',
+      '.eslintrc',
+      '.github/workflows/a.yml',
+      'README',
+      'docs/a.html',
+      'CHANGELOG.md',
+      'x/notes.rst',
+      'LICENSE',
     ],
-    test: [
+    [
       'a_test.go',
       'src/a.test.ts',
       'src/__tests__/a.js',
@@ -27,14 +34,12 @@ test('categories by path', () => {
       'a.spec.tsx',
       'a.snap',
     ],
-    vendored: [
+    [
       'vendor/github.com/x/y.go',
       'web/node_modules/a/index.js',
       'third_party/x.c',
       'js/jquery-3.1.0.min.js',
       'gradlew',
-    ],
-    generated: [
       'api/x.pb.go',
       'a_pb2.py',
       'dist/a.min.js',
@@ -43,27 +48,16 @@ test('categories by path', () => {
       'go.sum',
       'x/generated/a.ts',
     ],
-    dotfile: ['.eslintrc', '.github/workflows/a.yml'],
-    documentation: ['README', 'docs/a.html', 'CHANGELOG.md', 'x/notes.rst', 'LICENSE'],
-  };
-  for (const [category, paths] of Object.entries(cases))
-    for (const path of paths) assert.equal(docCategory(path), category, path);
+  ];
+  for (const [tier, paths] of tiers.entries())
+    for (const path of paths) assert.equal(docTier(path), tier, path);
 });
 
 test('attributes of the repo override the path', () => {
-  assert.equal(docCategory('vendor/a.c', { isVendored: false }), 'ordinary');
-  assert.equal(docCategory('src/a.c', { isVendored: true }), 'vendored');
-  assert.equal(docCategory('src/a.c', { isGenerated: true }), 'generated');
-  assert.equal(docCategory('package-lock.json', { isGenerated: false }), 'ordinary');
-  assert.equal(docCategory('docs/a.c', { isDocumentation: false }), 'ordinary');
-  assert.equal(docCategory('a.c', { isDocumentation: true }), 'documentation');
-});
-
-test('tiers: ordinary, test, vendored or generated', () => {
-  assert.deepEqual(
-    ['a.c', 'test/a.c', 'vendor/a.c', 'go.sum'].map((path) => docTier(path)),
-    [0, 1, 2, 2],
-  );
+  assert.equal(docTier('vendor/a.c', { isVendored: false }), 0);
+  assert.equal(docTier('src/a.c', { isVendored: true }), 2);
+  assert.equal(docTier('src/a.c', { isGenerated: true }), 2);
+  assert.equal(docTier('package-lock.json', { isGenerated: false }), 0);
 });
 
 test('the kind of a file follows its tier, otherwise its path', () => {

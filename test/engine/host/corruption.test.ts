@@ -23,10 +23,10 @@ import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.t
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
 import { answersOf, sealShard } from './seal.ts';
+import { encodePlan } from '../query/at-once.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const PLANS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin', 'Kelvin'].map((text) =>

@@ -22,9 +22,7 @@ import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
@@ -45,6 +43,7 @@ import { printSnapshot } from '../search/print-snapshot.ts';
 import { checkInvariants } from './invariants.ts';
 import { repoRecord } from '../../repos/record.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
+import { encodePlan, planQuery } from '../query/at-once.ts';
 
 export { repoRecord, temporaryFolder };
 

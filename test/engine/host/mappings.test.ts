@@ -18,9 +18,9 @@ import {
 import { bringIn, canMap, mapFile } from '../../../daemon/engine/host/mapping.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { RangeList, Space } from '../../../daemon/engine/host/space.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import { buildShard, coreModule, Engine, REPO, temporaryFolder } from './harness.ts';
+import { encodePlan } from '../query/at-once.ts';
 
 const skip = canMap() ? false : 'files cannot be mapped here';
 

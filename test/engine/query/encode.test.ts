@@ -23,8 +23,8 @@ import { ShardError } from '../../../daemon/engine/host/space.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { encodePlan } from './at-once.ts';
 
 const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
 

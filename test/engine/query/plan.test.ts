@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
 import { repoRecord } from '../host/harness.ts';
+import { planQuery } from './at-once.ts';
 
 const raw = String.raw;
 const REPOS = ['host/one', 'host/two', 'other/three'].map((name, i) => repoRecord(i + 1, name));

@@ -7,10 +7,10 @@ import { SearchControl, unitMaxOf } from '../../../daemon/engine/host/control.ts
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import type { SearchDone, SearchMessage } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
 import { totalsOfRun } from '../../../daemon/engine/search/totals.ts';
 import { buildShard, coreModule, temporaryFolder } from '../host/harness.ts';
+import { encodePlan } from '../query/at-once.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const PLAN = encodePlan({ kind: 'text', text: 'common' }, false);

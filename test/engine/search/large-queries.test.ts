@@ -7,12 +7,12 @@ import { parseQuery, parseSteps } from '../../../daemon/engine/query/parser.ts';
 import type { Steps } from '../../../daemon/base/steps.ts';
 import {
   type PlanContext,
-  planQuery,
   planSteps,
   QUERY_STATES_MAX,
 } from '../../../daemon/engine/query/plan.ts';
 import { type Prepared, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { Engine, environmentOf, REPO, repoRecord, requestOf } from '../host/harness.ts';
+import { planQuery } from '../query/at-once.ts';
 
 async function engineOf(): Promise<Engine> {
   const docs = [
