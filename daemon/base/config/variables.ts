@@ -1,6 +1,7 @@
 // Environment variables and their flags as one table: name, default and the schema that reads the text.
 // API.md 21.2 says what each is for; a test keeps both equal.
 
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../log-levels.ts';
@@ -32,6 +33,10 @@ function integer(min: number, max: number): z.ZodType<number, string> {
 const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 const anyText = z.string();
+
+function isFolder(location: string): boolean {
+  return existsSync(location) && statSync(location).isDirectory();
+}
 
 /** http or https, nothing after the path; the trailing slash is removed. */
 const baseUrl = z
@@ -73,8 +78,8 @@ export const VARIABLES = {
     name: 'TRAWL_DATA_DIR',
     flag: 'data-dir',
     defaultText: '.trawl',
-    allowed: 'a path',
-    schema: anyText,
+    allowed: 'a folder, or a path where nothing is',
+    schema: anyText.refine((text) => !existsSync(text) || isFolder(text)),
   },
   gitPaths: {
     name: 'TRAWL_GIT_PATHS',
@@ -172,8 +177,8 @@ export const VARIABLES = {
   logFile: {
     name: 'TRAWL_LOG_FILE',
     defaultNote: 'standard error',
-    allowed: 'a path',
-    schema: anyText,
+    allowed: 'a path where no folder is',
+    schema: anyText.refine((text) => !isFolder(text)),
   },
 } as const satisfies Readonly<Record<string, Variable>>;
 
