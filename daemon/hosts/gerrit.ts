@@ -29,10 +29,7 @@ type Project = z.output<typeof projectSchema>;
 type WebLink = NonNullable<Project['web_links']>[number];
 /** By name. */
 const projectPage = z.record(z.string().min(1), projectSchema);
-const accountSchema = z.object({
-  name: z.string().optional(),
-  username: z.string().optional(),
-});
+const accountSchema = z.object({ name: z.string().optional(), username: z.string().optional() });
 
 export class Gerrit extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gerrit';

@@ -67,10 +67,7 @@ const memberPage = z
   )
   .max(PAGE_SIZE);
 
-const HEADERS = {
-  accept: 'application/vnd.github+json',
-  'x-github-api-version': '2022-11-28',
-};
+const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
 
 export class Github extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'github';

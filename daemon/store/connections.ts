@@ -85,11 +85,7 @@ export async function putConnections(
   connections: readonly StoredConnection[],
 ): Promise<void> {
   for (const { connectionId, ...same } of connections) {
-    const row = {
-      ...same,
-      name: storable(same.name),
-      rules: storable(JSON.stringify(same.rules)),
-    };
+    const row = { ...same, name: storable(same.name), rules: storable(JSON.stringify(same.rules)) };
     await db
       .insertInto('connections')
       .values({ ...row, id: connectionId, listing: null })

@@ -35,9 +35,7 @@ export const RULES: Readonly<Record<string, Rules>> = {
       .split(' ')
       .map((extension) => [extension, PLAIN_ROFF]),
   ),
-  '.al': {
-    AL: /^[ \t]*(?:table|page|codeunit|report|query|enum|xmlport|\w+extension)\s+\d+\s/im,
-  },
+  '.al': { AL: /^[ \t]*(?:table|page|codeunit|report|query|enum|xmlport|\w+extension)\s+\d+\s/im },
   '.as': {
     AngelScript: /\w@\s+\w|^[ \t]*(?:void|u?int\d*|bool|float)\s+\w+\s*\(|\barray<\w|\bcast</m,
   },
@@ -116,14 +114,8 @@ export const RULES: Readonly<Record<string, Rules>> = {
       /^[ \t]+(?:- \w|type:\s*(?:task|world|procedure|item|command|interact|assignment|entity|data)\b)/m,
   },
   '.dsp': { 'Microsoft Developer Studio Project': /^# Microsoft Developer Studio/ },
-  '.e': {
-    E: /^[ \t]*(?:def\s+\w+.*(?::=|\{)|pragma\.|to\s+\w+\(.*\{)/m,
-    Euphoria: EUPHORIA,
-  },
-  '.ecl': {
-    ECLiPSe: /:-/,
-    ECL: /:=|\b(?:RECORD|DATASET|OUTPUT|EXPORT)\b/,
-  },
+  '.e': { E: /^[ \t]*(?:def\s+\w+.*(?::=|\{)|pragma\.|to\s+\w+\(.*\{)/m, Euphoria: EUPHORIA },
+  '.ecl': { ECLiPSe: /:-/, ECL: /:=|\b(?:RECORD|DATASET|OUTPUT|EXPORT)\b/ },
   '.es': { Erlang: /^#!.*escript|^-module\(/m },
   '.ex': {
     Elixir: /^[ \t]*(?:defmodule|defprotocol|defimpl|use|alias|import)\s+[A-Z]/m,
@@ -295,10 +287,7 @@ export const RULES: Readonly<Record<string, Rules>> = {
   '.php': { Hack: /^<\?hh\b/ },
   // oxlint-disable-next-line no-control-regex -- versions of the format
   '.pkl': { Pickle: /^(?:\(\w|c\w[\w.]*\n|\x80[\x02-\x05])/ },
-  '.pl': {
-    Prolog: /^[^#%"'\n]*:-/m,
-    Raku: /^[ \t]*use v6\b/m,
-  },
+  '.pl': { Prolog: /^[^#%"'\n]*:-/m, Raku: /^[ \t]*use v6\b/m },
   '.plist': { 'OpenStep Property List': /^\s*(?:\{|\(|\/\/ !\$\*UTF8)/ },
   '.plt': { Prolog: /^:-\s*\w/m },
   '.pluginspec': { XML: XML_START },
@@ -341,16 +330,10 @@ export const RULES: Readonly<Record<string, Rules>> = {
       /^#pragma\s+(?:version|rs)\b|^#include\s+["<]|\brs_(?:allocation|matrix|script|kernel)/m,
   },
   '.rsc': { Rascal: /^(?:module\s+[\w:]+\s*$|import\s+[\w:]+;|extend\s+[\w:]+;)/m },
-  '.s': {
-    'Motorola 68K Assembly': MOTOROLA_68K,
-    'Unix Assembly': UNIX_ASSEMBLY,
-  },
+  '.s': { 'Motorola 68K Assembly': MOTOROLA_68K, 'Unix Assembly': UNIX_ASSEMBLY },
   '.sc': { SuperCollider: /^[ \t]*[+*]\s*\w+\s*\{|\^[ \t]*this\b|\bSynthDef\b/m },
   '.scd': { Markdown: /^# /m },
-  '.sch': {
-    'KiCad Schematic': /^(?:EESchema\b|\(kicad_sch)/,
-    Eagle: /<eagle\b/,
-  },
+  '.sch': { 'KiCad Schematic': /^(?:EESchema\b|\(kicad_sch)/, Eagle: /<eagle\b/ },
   '.scm': { 'Tree-sitter Query': /(?:^|[\s)\]])@[a-z][\w.]*(?=\s*(?:$|\)))/m },
   '.shader': {
     ShaderLab: /^[ \t]*Shader\s+"/m,

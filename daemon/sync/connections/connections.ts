@@ -356,10 +356,7 @@ export class Connections {
     } catch (error) {
       log.warn(
         'permissions of a repository could not be stored: it is visible only to owners until they are',
-        {
-          repo: registry.byId(repoId)?.name,
-          error: messageOf(error),
-        },
+        { repo: registry.byId(repoId)?.name, error: messageOf(error) },
       );
       registry.hide([repoId]);
     }

@@ -119,10 +119,7 @@ export class Mirrors {
     const stamp = this.#readStamp(repoId);
     if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
     const { fetchedAt, warnings = pushMarkOf(host.facts) } = stamp;
-    return {
-      fetchedAt: fetchedAt ?? undefined,
-      isBehind: warnings !== pushMarkOf(host.facts),
-    };
+    return { fetchedAt: fetchedAt ?? undefined, isBehind: warnings !== pushMarkOf(host.facts) };
   }
 
   /** Updates the mirror if it is stale or missing. Errors: why the fetch failed; the reason of the signal. */

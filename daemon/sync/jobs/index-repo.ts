@@ -161,9 +161,7 @@ export class RepoIndexer {
         .flatMap((repoId) => catalog.repo(repoId) ?? [])
         .filter(({ fingerprint }) => fingerprint !== undefined);
     try {
-      await catalog.commit(() => ({
-        put: indexed().map(withoutFingerprint),
-      }));
+      await catalog.commit(() => ({ put: indexed().map(withoutFingerprint) }));
     } catch (error) {
       log.error('a requested rebuild of repos could not be stored', {
         repos: indexed().map(({ record }) => record.name),

@@ -474,9 +474,7 @@ export class MemberSync {
         );
       }
     } catch (error) {
-      log.warn('expired lists of readers could not be removed', {
-        error: messageOf(error),
-      });
+      log.warn('expired lists of readers could not be removed', { error: messageOf(error) });
     }
   }
 }

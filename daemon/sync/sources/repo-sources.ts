@@ -448,9 +448,5 @@ function isNotThere(error: unknown): boolean {
 }
 
 function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
-  return {
-    ...recordOf(repo),
-    defaultRevision,
-    ...omitUndefined({ pushedAt }),
-  };
+  return { ...recordOf(repo), defaultRevision, ...omitUndefined({ pushedAt }) };
 }
