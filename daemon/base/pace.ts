@@ -8,14 +8,10 @@ export const STARTS_MAX = 64;
 
 let startCount = 0;
 
-function end(): void {
-  startCount = 0;
-}
-
 /** Call before starting a request of a client, and await the result, if any. */
 export function paced(clientKey: string): Promise<void> | undefined {
   if (startCount === STARTS_MAX) return nextTimeSlice(clientKey);
-  if (startCount === 0) setImmediate(end);
+  if (startCount === 0) setImmediate(() => (startCount = 0));
   startCount++;
   return undefined;
 }

@@ -29,7 +29,10 @@ export class SharedWork<Key, Value> {
       return await unlessAborted(flight.result, signal);
     } finally {
       flight.waiterCount--;
-      if (flight.waiterCount === 0) this.#land(key, flight);
+      if (flight.waiterCount === 0) {
+        this.#forget(key, flight);
+        flight.abort.abort();
+      }
     }
   }
 
@@ -41,11 +44,6 @@ export class SharedWork<Key, Value> {
     const leave = (): void => this.#forget(key, flight);
     flight.result.then(leave, leave);
     return flight;
-  }
-
-  #land(key: Key, flight: Flight<Value>): void {
-    this.#forget(key, flight);
-    flight.abort.abort();
   }
 
   #forget(key: Key, flight: Flight<Value>): void {

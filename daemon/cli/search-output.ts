@@ -143,10 +143,6 @@ function chunkLines(file: FileResult, lead: (separator: string) => string, style
   });
 }
 
-function terminalFile(file: FileResult, style: Style): string {
-  return [heading(file, style), ...chunkLines(file, () => '', style)].join('\n');
-}
-
 function pipeFile(file: FileResult, style: Style): string {
   const head = heading(file, style);
   if (file.chunks.length === 0) return head;
@@ -161,10 +157,6 @@ export function countRanges(file: FileResult): number {
   );
 }
 
-function countFile(file: FileResult, style: Style): string {
-  return `${heading(file, style)}:${String(countRanges(file))}`;
-}
-
 export function formatResponse(response: SearchResponse, options: OutputOptions): string {
   const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
   const style: Style = {
@@ -173,11 +165,16 @@ export function formatResponse(response: SearchResponse, options: OutputOptions)
     dropsReturn: options.isEscaped,
     hasContext: options.hasContext,
   };
-  const show = { terminal: terminalFile, pipe: pipeFile, files: heading, count: countFile };
-  const form = show[options.form];
+  const form = {
+    terminal: (file: FileResult) =>
+      [heading(file, style), ...chunkLines(file, () => '', style)].join('\n'),
+    pipe: (file: FileResult) => pipeFile(file, style),
+    files: (file: FileResult) => heading(file, style),
+    count: (file: FileResult) => `${heading(file, style)}:${countRanges(file)}`,
+  }[options.form];
   const pipe = options.hasContext ? '\n--\n' : '\n';
   const separator = { terminal: '\n\n', pipe, files: '\n', count: '\n' }[options.form];
-  const text = files.map((file) => form(file, style)).join(separator);
+  const text = files.map(form).join(separator);
   return text === '' ? '' : `${text}\n`;
 }
 

@@ -31,7 +31,8 @@ export function isSilence(error: unknown): boolean {
 export function networkFailure(error: unknown, { host, what }: Question): HostError {
   const cause = causesOf(error).at(-1);
   const code = systemCodeOf(cause);
-  const reason = `${host}: ${what}: ${causeText(cause)}${code === undefined ? '' : ` (${code})`}`;
+  const text = oneLine(messageOf(cause)) || 'no connection';
+  const reason = `${host}: ${what}: ${text}${code === undefined ? '' : ` (${code})`}`;
   if (isCertificateFault(error))
     return new HostError(
       'CERTIFICATE_REFUSED',
@@ -41,10 +42,6 @@ export function networkFailure(error: unknown, { host, what }: Question): HostEr
     'HOST_UNAVAILABLE',
     `${reason}; check that the host can be reached from this machine, and HTTPS_PROXY and NO_PROXY`,
   );
-}
-
-function causeText(cause: unknown): string {
-  return oneLine(messageOf(cause)) || 'no connection';
 }
 
 /** The error and its causes, recursively; a host with several addresses has one error each. */

@@ -83,7 +83,10 @@ export class Github extends HttpHost<Settings> implements Host {
       selection: { topics, exclude: { ...exclude, paths: exclude.repos } },
     });
     this.#apps = new GithubApps({
-      apps: settings.token === undefined ? options.apps.filter((app) => isSame(app.url, url)) : [],
+      apps:
+        settings.token === undefined
+          ? options.apps.filter((app) => app.url.toLowerCase() === url.toLowerCase())
+          : [],
       api: (token, signal) => this.#api(token, signal),
       transport: this.transport,
       env: options.env,
@@ -252,10 +255,6 @@ function lastPageOf(headers: Headers, page: number): number | undefined {
   const last = /[?&]page=(\d+)[^<>]*>; rel="last"/.exec(link)?.[1];
   if (last !== undefined) return Number(last);
   return /\brel="next"/.test(link) ? undefined : page;
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 /** @param url  of the connection; GitHub's own addresses may lead elsewhere */

@@ -5,11 +5,7 @@ import type { CodeHostType } from './records.ts';
 
 export function encodeSegments(text: string): string {
   // Why: the detour over bytes turns a lone surrogate, at which encodeURIComponent throws, into U+FFFD.
-  return text.split('/').map(encodeSegment).join('/');
-}
-
-function encodeSegment(segment: string): string {
-  return encodeURIComponent(Buffer.from(segment, 'utf8').toString('utf8'));
+  return Buffer.from(text).toString().split('/').map(encodeURIComponent).join('/');
 }
 
 /** A repo name or ref before the `/-/` of a page here; a segment that is a dash must not be confused with it. */

@@ -271,7 +271,9 @@ async function claim(
   const counts = new Map(running);
   for (;;) {
     const full = [...counts].filter(([, count]) => count >= runningMax).map(([host]) => host);
-    let query = inQueue(db.selectFrom('jobs'), name).where((where) => isReady(where, now));
+    let query = inQueue(db.selectFrom('jobs'), name)
+      .where('state', '=', PENDING)
+      .where((where) => isDue(where, now));
     if (busy.length > 0) query = query.where('targetId', 'not in', busy);
     if (full.length > 0) query = query.where('host', 'not in', full);
     // Another daemon may be claiming the others.
@@ -312,10 +314,6 @@ export function startAttempt(job: JobWrite, now: number, leaseMs: number): JobWr
 
 /** Guess: no job waits longer, so a later time is of a clock that was set back since. */
 const WAIT_MS_MAX = 2 * HOUR_MS;
-
-function isReady(where: ExpressionBuilder<Schema, 'jobs'>, now: number) {
-  return where.and([where('state', '=', PENDING), isDue(where, now)]);
-}
 
 function isDue(where: ExpressionBuilder<Schema, 'jobs'>, now: number) {
   return where.or([where('dueAt', '<=', now), where('dueAt', '>', now + WAIT_MS_MAX)]);

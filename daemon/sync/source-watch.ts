@@ -110,7 +110,9 @@ class FileWatch {
 
   async #check(): Promise<void> {
     const records = this.#options.records().filter(({ source }) => source.kind !== 'commits');
-    const byKey = new Map(records.map((record) => [keyOf(record), record]));
+    const byKey = new Map(
+      records.map((record) => [`${record.repoId} ${JSON.stringify(record.source)}`, record]),
+    );
     for (const [key, watched] of this.#watched) {
       if (byKey.has(key)) continue;
       this.#watched.delete(key);
@@ -132,8 +134,4 @@ class FileWatch {
     await this.#round;
     for (const watched of this.#watched.values()) await watched.close();
   }
-}
-
-function keyOf({ repoId, source }: RepoRecord): string {
-  return `${repoId} ${JSON.stringify(source)}`;
 }

@@ -124,7 +124,8 @@ export class SymbolIndexer {
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
       // Another shard has replaced it.
-      if (!this.#isMissing(shardId, foundBy)) return true;
+      const missing = indexer.symbols.missing(foundBy);
+      if (!missing.some((one) => one.shardId === shardId)) return true;
       const reason = messageOf(error);
       // The shard goes out of service and is rebuilt, then its symbols are found.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
@@ -136,12 +137,6 @@ export class SymbolIndexer {
       indexer.symbols.reading = undefined;
     }
     return true;
-  }
-
-  #isMissing(shardId: string, foundBy: string): boolean {
-    return this.#options.indexer.symbols
-      .missing(foundBy)
-      .some((missing) => missing.shardId === shardId);
   }
 
   async close(): Promise<void> {

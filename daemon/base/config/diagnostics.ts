@@ -71,7 +71,7 @@ function diagnosticIn(
  * @returns  undefined: use zod's text
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'invalid_type') return `expected ${kindOf(issue.expected)}`;
+  if (issue.code === 'invalid_type') return `expected ${KINDS[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') return `allowed: ${issue.values.map(String).join(', ')}`;
   if (issue.code !== 'too_small') return undefined;
   if (issue.origin === 'string') return 'expected a text that is not empty';
@@ -89,10 +89,6 @@ const KINDS: Readonly<Record<string, string>> = {
   number: 'a number',
   int: 'an integer',
 };
-
-function kindOf(expected: string): string {
-  return KINDS[expected] ?? expected;
-}
 
 function diagnosticAt(parsed: ParsedText, issue: z.core.$ZodIssue): Diagnostic {
   const { path } = issue;

@@ -67,15 +67,12 @@ async function isPartOfRepository(
 ): Promise<boolean> {
   if (names.has('HEAD') && count > 1) return true;
   if (absolute.endsWith('.git') && (count > 0 || names.size === 0)) return true;
-  return names.has('config') && (await isGitConfig(path.join(absolute, 'config')));
+  if (!names.has('config')) return false;
+  return GIT_CONFIG.test((await readSmall(path.join(absolute, 'config'))) ?? '');
 }
 
 /** Bytes of a file of a repository, such as its configuration. Bound: memory. */
 export const CONFIG_SIZE_MAX = 1 << 20;
-
-async function isGitConfig(file: string): Promise<boolean> {
-  return GIT_CONFIG.test((await readSmall(file)) ?? '');
-}
 
 /** Undefined: not a file, too large, or unreadable. */
 async function readSmall(file: string): Promise<string | undefined> {

@@ -85,7 +85,8 @@ async function readAll(repoPath: string, union: Union, options: ReadOptions): Pr
   const reader = await BlobReader.open(repoPath, { signal: options.signal, type: 'tree' });
   try {
     for (let level = union.takeUnread(); level.length > 0; level = union.takeUnread()) {
-      const byTree = groupByTree(level);
+      const byTree = new Map<string, Unread[]>();
+      for (const unread of level) addToList(byTree, unread.oid, unread);
       const ids = [...byTree.keys()];
       await reader.readBlobs(ids, (index, bytes) => {
         const oid = ids[index]!;
@@ -97,12 +98,6 @@ async function readAll(repoPath: string, union: Union, options: ReadOptions): Pr
   } finally {
     await reader.close();
   }
-}
-
-function groupByTree(level: readonly Unread[]): Map<string, Unread[]> {
-  const byTree = new Map<string, Unread[]>();
-  for (const unread of level) addToList(byTree, unread.oid, unread);
-  return byTree;
 }
 
 class Union {

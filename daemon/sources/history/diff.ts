@@ -45,11 +45,6 @@ export interface FileDiff extends ChangedFile {
 
 const NO_CONTENT = new Uint8Array();
 
-/** As linguist spells it, by name only; "" if unknown. */
-function languageOf({ oldPath, newPath }: ChangedFile): string {
-  return detectLanguage(newPath ?? oldPath ?? '', NO_CONTENT);
-}
-
 /** Bytes of a patch; a larger one fails. */
 const PATCH_SIZE_MAX = 32 << 20;
 
@@ -107,9 +102,10 @@ export async function readDiff(context: HistoryContext, question: DiffQuestion):
   const parts: Buffer[] = [];
   let timeSliceSize = 0;
   for (const file of files) {
-    const part = Buffer.from(
-      `${parts.length === 0 ? '' : ','}${JSON.stringify({ ...file, language: languageOf(file) })}`,
-    );
+    // By name only.
+    const language = detectLanguage(file.newPath ?? file.oldPath ?? '', NO_CONTENT);
+    const separator = parts.length === 0 ? '' : ',';
+    const part = Buffer.from(`${separator}${JSON.stringify({ ...file, language })}`);
     parts.push(part);
     timeSliceSize += part.length;
     if (timeSliceSize < BYTES_PER_TIME_SLICE) continue;
@@ -144,7 +140,8 @@ async function readPart(
   const list = await runHistory([...LIST_ARGS, base, head], context, options);
   const all = changesOf({ text: list.toString('latin1'), offset: 0 }).flatMap(filesOfChange);
   const page = all.slice(offset, offset + limit);
-  const paths = [...new Set(page.flatMap(pathsOf))];
+  const both = page.flatMap(({ oldPath, newPath }) => [oldPath, newPath]);
+  const paths = [...new Set(both.filter((path) => path !== null))];
   const found = new Map<string, FileDiff>();
   const take = (files: Iterable<FileDiff>): void => {
     for (const file of files) found.set(keyOf(file), file);
@@ -154,10 +151,6 @@ async function readPart(
   // Why: paths that are not UTF-8 cannot be passed together, and git may detect other renames among few files.
   if (page.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
   return { total: all.length, files: page.flatMap((file) => found.get(keyOf(file)) ?? []) };
-}
-
-function pathsOf({ oldPath, newPath }: ChangedFile): string[] {
-  return [oldPath, newPath].filter((path) => path !== null);
 }
 
 function keyOf({ oldPath, newPath }: ChangedFile): string {

@@ -28,14 +28,9 @@ let tables: LanguageTables | undefined;
 
 /** The tables; loaded by the first call (2 to 4 ms). Errors: an error of the file system if the build is incomplete. */
 export function languageTables(): LanguageTables {
-  tables ??= buildTables(readRows());
-  return tables;
-}
-
-function readRows(): readonly Row[] {
   // Safety: our own build wrote the file, in this form.
-  const rows: readonly Row[] = JSON.parse(readFileSync(DATA_FILE, 'utf8'));
-  return rows;
+  tables ??= buildTables(JSON.parse(readFileSync(DATA_FILE, 'utf8')));
+  return tables;
 }
 
 function buildTables(rows: readonly Row[]): LanguageTables {

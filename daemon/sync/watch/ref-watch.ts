@@ -73,13 +73,10 @@ export class RefWatch {
       if (state !== undefined) states.set(repoId, state);
     }
     this.#states = states;
-    this.#forgetOthers(new Set(records.map(({ repoId }) => repoId)));
-    return moved;
-  }
-
-  #forgetOthers(served: ReadonlySet<number>): void {
+    const served = new Set(records.map(({ repoId }) => repoId));
     for (const table of [this.#unindexed, this.#movedMs])
       for (const repoId of table.keys()) if (!served.has(repoId)) table.delete(repoId);
+    return moved;
   }
 
   /** Whether a repo has moved since it was last seen, or indexed if it is seen for the first time. */
