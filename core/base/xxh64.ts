@@ -19,13 +19,13 @@ class Xxh64State {
   lane2: u64;
   lane3: u64;
   lane4: u64;
-  stripe0: u64; // 32 bytes of an incomplete segment
+  stripe0: u64; // 32 bytes: the incomplete stripe
   stripe1: u64;
   stripe2: u64;
   stripe3: u64;
   seed: u64;
   totalSize: u64; // bytes added so far
-  waitingSize: u32; // bytes in the segment, < 32
+  waitingSize: u32; // bytes in the incomplete stripe, < 32
   reserved: u32; // zero
 }
 
@@ -108,7 +108,8 @@ export function xxh64Begin(state: usize, seed: u64): void {
   record.reserved = 0;
 }
 
-function takeStripes(record: Xxh64State, ptr: usize, end: usize): usize {
+/** Adds the whole stripes of [ptr, end); returns the address after them. */
+function addStripes(record: Xxh64State, ptr: usize, end: usize): usize {
   let lane1 = record.lane1;
   let lane2 = record.lane2;
   let lane3 = record.lane3;
@@ -135,14 +136,14 @@ export function xxh64Update(state: usize, ptr: usize, size: usize): void {
   const waiting = <usize>record.waitingSize;
   if (waiting > 0) {
     const missing = STRIPE_SIZE - waiting;
-    const taken = min(missing, size);
-    memory.copy(stripe + waiting, ptr, taken);
-    ptr += taken;
-    record.waitingSize += <u32>taken;
-    if (taken < missing) return;
-    takeStripes(record, stripe, stripe + STRIPE_SIZE);
+    const added = min(missing, size);
+    memory.copy(stripe + waiting, ptr, added);
+    ptr += added;
+    record.waitingSize += <u32>added;
+    if (added < missing) return;
+    addStripes(record, stripe, stripe + STRIPE_SIZE);
   }
-  ptr = takeStripes(record, ptr, end);
+  ptr = addStripes(record, ptr, end);
   memory.copy(stripe, ptr, end - ptr);
   record.waitingSize = <u32>(end - ptr);
 }
@@ -161,7 +162,7 @@ export function xxh64End(state: usize): u64 {
 const fieldState: usize = memory.data(96, 16);
 const fieldZeros: usize = memory.data(8, 8);
 
-/** With the 8 bytes at offset `field`, which store the hash, as zeros. */
+/** Hash of the `size` bytes at `ptr`, with zeros in place of the 8 bytes at offset `field`, which store it. Seed 0. */
 export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
   assert(XXH64_STATE_SIZE <= 96);
   xxh64Begin(fieldState, 0);

@@ -245,7 +245,7 @@ function isExact(node: MatchNode): bool {
   return true;
 }
 
-/** The other docs, in a new bitmap: the node's own one is still used. */
+/** The other docs, in a new bitmap: that of the child is still used. */
 function complement(arena: Arena, docs: usize): usize {
   const others = newDocBitmap(arena);
   if (others == 0) return NO_DOCS;
@@ -264,11 +264,11 @@ function bindAnd(arena: Arena, node: MatchNode): usize {
   sortForBinding(node);
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
-    const own = bindNode(arena, child);
-    if (own == NO_DOCS) return NO_DOCS;
-    if (own == ALL_DOCS) continue;
-    if (verdict == ALL_DOCS) verdict = own;
-    else intersectBitmaps(verdict, own, docBitmapSize());
+    const docs = bindNode(arena, child);
+    if (docs == NO_DOCS) return NO_DOCS;
+    if (docs == ALL_DOCS) continue;
+    if (verdict == ALL_DOCS) verdict = docs;
+    else intersectBitmaps(verdict, docs, docBitmapSize());
   }
   sortByCost(node);
   return verdict;
@@ -279,18 +279,18 @@ function bindOr(arena: Arena, node: MatchNode): usize {
   let verdict: usize = NO_DOCS;
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
-    const own = bindNode(arena, child);
-    if (own == NO_DOCS || verdict == ALL_DOCS) continue;
-    if (own == ALL_DOCS || verdict == NO_DOCS) verdict = own;
-    else uniteBitmaps(verdict, own, docBitmapSize());
+    const docs = bindNode(arena, child);
+    if (docs == NO_DOCS || verdict == ALL_DOCS) continue;
+    if (docs == ALL_DOCS || verdict == NO_DOCS) verdict = docs;
+    else uniteBitmaps(verdict, docs, docBitmapSize());
   }
   sortByCost(node);
   return verdict;
 }
 
 /**
- * Children without posting lists first, then in plan order: earlier shards must not influence where
- * binding stops, and so its counts.
+ * Sorts the children by kind, then by plan order. Why not by cost: that is of the previous shard,
+ * which must not influence where binding stops, and so its counts.
  */
 function sortForBinding(node: MatchNode): void {
   sortChildren(node, bindingOrder);
@@ -315,7 +315,7 @@ function bindingOrder(node: MatchNode): u64 {
 }
 
 /**
- * Kinds that cost nothing to bind, paths, literals, more expensive or less selective kinds,
+ * Order of binding: kinds that cost nothing, paths, literals, kinds that cost more or exclude less,
  * subtrees.
  */
 function kindOrder(kind: u32): u32 {

@@ -92,8 +92,8 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 }
 
 /**
- * Adds the blocks that may contain one or two letters; false, adding nothing: so many that all may
- * as well be read.
+ * Adds the blocks that may contain a literal of one or two letters. Returns false, and adds nothing,
+ * if they are so many that all blocks may as well be read.
  */
 export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
   beginVisits(arena);
@@ -266,7 +266,7 @@ function intersectSegment(
   }
 }
 
-/** Sets the empty `bitmap` to all blocks of the shard, unused ones included. */
+/** Sets the bits of all blocks of the shard in the empty `bitmap`, unused ones included. */
 export function setAllBlocks(bitmap: usize): void {
   const whole = boundView.blockCount >> 3;
   memory.fill(bitmap, 0xff, whole);
@@ -320,7 +320,8 @@ function addBoundDocs(docs: usize, bitmap: usize): u32 {
   return count;
 }
 
-function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
+/** Adds the docs with a block in the bitmap to `docs`; returns the number of blocks. */
+export function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
   let count: u32 = 0;
   let previousBlob: u32 = NONE_ID;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {

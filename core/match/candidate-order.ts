@@ -15,14 +15,16 @@ import { leafAt, ContentLeaf, slotLeaves } from './node.ts';
 /** Bound: 0.2 us each; further ones keep their order. */
 const ORDERED_MAX: u32 = 2048;
 
-/** Classes of docs; 0 is the best. */
+// The class of a doc is a sum; 0 is the best.
 const CLASS_COUNT: u32 = 4;
+/** No block may contain all leaves. */
 const APART: u32 = 2;
+/** The base name contains no leaf. */
 const UNNAMED: u32 = 1;
 
 /** By class the number of its docs, then the next position; u32. */
 const counters = memory.data(16, 4);
-if (CLASS_COUNT * 4 > 16) ERROR('places: size');
+if (CLASS_COUNT * 4 > 16) ERROR('counters: size');
 
 /**
  * Sorts the first docs by class, stable; docs of one blob stay together. Errors:

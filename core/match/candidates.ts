@@ -64,7 +64,7 @@ const HEADS_MAX: u32 = 24;
  * (candidate-order.ts), the others. Errors: STATUS_OUT_OF_MEMORY.
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which is not changed
  * @param heads  0, or a bitmap of docs; with a doc it has all of the same content
- * @param nameHeads  those of them that come first
+ * @param nameHeads  0, or a bitmap of those of `heads` that come first
  */
 export function collectCandidates(
   arena: Arena,
@@ -111,7 +111,7 @@ function listDocs(remaining: usize, selection: usize, most: u32): void {
       const docId = wordIndex * 64 + <u32>ctz(word);
       store<u64>(wordPtr, load<u64>(wordPtr) & ~(word & (0 - word)));
       addCandidate(docId);
-      addBrothers(remaining, docId);
+      addDocsOfSameBlob(remaining, docId);
     }
   }
 }
@@ -124,7 +124,7 @@ function addCandidate(docId: u32): void {
 }
 
 /** Lists the later docs with the same blob in `remaining`. */
-function addBrothers(remaining: usize, docId: u32): void {
+function addDocsOfSameBlob(remaining: usize, docId: u32): void {
   for (
     let next = docAt(boundView, docId).nextDoc;
     next != NONE_ID;
@@ -152,8 +152,8 @@ export function cutUnits(arena: Arena): i32 {
   for (let i: u32 = 0; i < candidateDocCount; i++) {
     const blobId = docAt(boundView, load<u32>(candidateDocs + (<usize>i << 2))).blobId;
     const isSameBlob = blobId != NONE_ID && blobId == previousBlob;
-    const own = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
-    const isFull = docs >= UNIT_DOCS_MAX || bytes + own > UNIT_BYTES_MAX;
+    const size = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
+    const isFull = docs >= UNIT_DOCS_MAX || bytes + size > UNIT_BYTES_MAX;
     if (i == 0 || i == headCount || (i > headCount && isFull && !isSameBlob)) {
       store<u32>(unitStarts + (<usize>unitCount << 2), i);
       unitCount++;
@@ -161,15 +161,15 @@ export function cutUnits(arena: Arena): i32 {
       bytes = 0;
     }
     docs++;
-    bytes += own;
-    candidateBytes += own;
+    bytes += size;
+    candidateBytes += size;
     previousBlob = blobId;
   }
   store<u32>(unitStarts + (<usize>unitCount << 2), candidateDocCount);
   return STATUS_OK;
 }
 
-/** Units to read ahead; other threads work on those between. */
+/** A unit is read ahead by this many; other threads work on those between. */
 const UNITS_AHEAD: u32 = 2;
 /** Guess: above this share of the content, reading all is faster than random reads of pages. */
 const SCAN_SHARE: f64 = 8;
@@ -202,6 +202,7 @@ function prefetchUnit(unit: u32): void {
   if (end > start && end - start <= SPAN_MAX) prefetch(start, end);
 }
 
+/** Estimated bytes to read of a blob: the blocks that a leaf searches, of the leaf with the most. */
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
   let most: u32 = 0;
@@ -229,7 +230,7 @@ function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
   return found;
 }
 
-/** Blocks of candidate docs that the lists of any literal leave; 0 if no literal was looked up. */
+/** Number of blocks of candidate docs that may hold a match by their grams; 0 without grams to look up. */
 export function countCandidateBlocks(): f64 {
   let count: f64 = 0;
   let previousBlob: u32 = NONE_ID;
@@ -245,7 +246,7 @@ export function countCandidateBlocks(): f64 {
   return count;
 }
 
-/** Whether any looked-up literal or expression leaves the block. */
+/** Whether the block is a candidate of a literal or expression that was looked up. */
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < contentLeaves.count; i++) {
     const node = contentLeafAt(i);

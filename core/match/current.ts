@@ -56,7 +56,7 @@ export function forgetStopped(): i32 {
   return STATUS_STOPPED;
 }
 
-/** Makes `id` the current doc. Resets the leaves' state for the doc, and for another blob. */
+/** Makes `id` the current doc. Resets what leaves know of the last doc, and of the last blob if it is another. */
 export function enterDoc(id: u32): void {
   const row = docAt(boundView, id);
   current.docId = id;
@@ -113,6 +113,7 @@ export function blockOf(ptr: usize, first: u32): u32 {
   return start;
 }
 
+/** Ensures that the current content is in memory and valid. */
 export function needCurrentContent(): void {
   if (current.end > current.start) needBytes(boundView, current.start, current.end);
 }

@@ -3,15 +3,14 @@
 // what they cover of the path's base name. Computed in f64 in a fixed order, so that it does not
 // depend on the doc's shard.
 //
-//   text    mean over the leaves of sum / (sum + HALF); each range adds to the sum, more for a whole
-//           word, and for one with the spelling of its literal
-//   symbol  of the best one: share of the leaves in it x share of its letters that they cover,
-//           for a lone leaf x (1 + KIND_LONE x points of its kind); more for a symbol covered whole by all leaves,
-//           and for one with the spelling of a lone literal
-//   name    share of the base name's letters that leaves cover, more if that is all of them; share of
-//           leaves that are words of it; of several, share of leaves that are in the path, more if that
-//           is all of them and they cover the base name
-//   near    most leaves on one line, near together, and in a row (near.ts)
+//   text    For each leaf, its ranges are summed up: more for a whole word, and for the spelling of the literal. The part is
+//           the mean over the leaves of sum / (sum + HALF).
+//   symbol  The part of the best symbol: share of the leaves in it x share of its letters that they cover. More if all
+//           leaves together cover it whole. For a lone leaf, the kind of the symbol and the spelling also count.
+//   name    Share of the base name's letters that leaves cover, more if that is all of them, and share of the leaves that
+//           are words of it. For several leaves also the share of leaves in the path, more if all leaves are in the path
+//           and cover the base name.
+//   near    Most leaves on one line, most near together, and most in a row (near.ts).
 //
 // Leaves are counted by slots: those of the plan in content, under no negation. Leaves missing from
 // the doc (sides of an `or`) count as zero.
@@ -27,13 +26,22 @@ import {
   SCORE_TIER_OFFSET,
 } from '../shared/plan.ts';
 import { SYMBOL_CONSTRUCTOR, SYMBOL_FUNCTION, SYMBOL_OTHER } from '../shared/symbols.ts';
-import { NO_PARENT, symbolParentKind } from '../shard/symbols.ts';
+import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { isWordBorder } from '../text/words.ts';
 import { boundView } from './bound.ts';
 import { current } from './current.ts';
 import { slotCount } from './match-tree.ts';
 import { coverName, isNamePart, nameShare, nameWords } from './name-cover.ts';
-import { leavesInRow, leavesInWindow, leavesOnLine, beginNear, nearRange, slotBit, slotOf, SLOTS_MAX } from './near.ts';
+import {
+  beginNear,
+  leavesInRow,
+  leavesInWindow,
+  leavesOnLine,
+  nearRange,
+  slotBit,
+  slotOf,
+  SLOTS_MAX,
+} from './near.ts';
 import { activeInContent, activeWords, RangeLeaf, leafAt } from './node.ts';
 import { Range } from './ranges.ts';
 import { findSymbol, walk } from './symbol-walk.ts';
@@ -65,7 +73,7 @@ const NEAR: f64 = 0.9;
 /** Factor for docs in tests, and for vendored and generated ones. */
 const TIER: f64 = 0.7;
 
-/** No symbol gives a lone leaf much more. */
+/** From this part on a lone leaf needs no better symbol: none gives much more. */
 const SYMBOL_ENOUGH: f64 = 2.6;
 /** Most ranges of a lone leaf to read if there are no symbols: its sum changes no more then. */
 const RANGES_ENOUGH: u32 = 64;
@@ -116,6 +124,7 @@ export function isScoreSettled(): bool {
   return walk.isAtEnd ? rangeCount >= RANGES_ENOUGH : bestSymbol >= SYMBOL_ENOUGH;
 }
 
+/** Adds further ranges of a lone leaf, by their number. */
 export function scoreRest(rest: u32): void {
   addSum(leafAt(activeInContent, 0).slot, <f64>rest * SUM_RANGE);
 }
@@ -168,7 +177,7 @@ function kindPoints(): f64 {
   // Safety: every kind up to SYMBOL_OTHER has points.
   const points = <f64>unchecked(SYMBOL_KIND_POINTS[min(walk.kind, SYMBOL_OTHER)]) / 1000;
   if (walk.parent == NO_PARENT) return points;
-  const parent = symbolParentKind(boundView, walk.parent);
+  const parent = <u32>symbolParentAt(boundView, walk.parent).kind;
   const isInFunction = parent >= SYMBOL_FUNCTION && parent <= SYMBOL_CONSTRUCTOR;
   return isInFunction ? NESTED * points : points;
 }
@@ -198,6 +207,7 @@ export function docScore(tier: u32): u32 {
   return <u32>(UNIT * ((parts.symbol + parts.text + parts.near) * parts.tier + parts.name));
 }
 
+/** Writes the parts of the last docScore to `out` (SCORE_*). */
 export function writeScoreParts(out: usize): void {
   store<f64>(out, UNIT * scoreParts.symbol, SCORE_SYMBOL_OFFSET);
   store<f64>(out, UNIT * scoreParts.name, SCORE_NAME_OFFSET);
@@ -212,12 +222,13 @@ function namePart(): f64 {
   return letters + (NAME_WORDS * <f64>popcnt(nameWords)) / count + (count > 1 ? pathPart() : 0);
 }
 
-/** For several leaves: those in the path. */
+/** For several leaves: how many of them are in the path. */
 function pathPart(): f64 {
   const share = <f64>min(activeWords.count, count) / count;
   return NAME_PATH * share + (share == 1 && nameShare == 1 ? NAME_PATH_WHOLE : 0);
 }
 
+/** The score of a doc without ranges in its content, by its name. */
 export function nameScore(): u32 {
   count = min(slotCount, SLOTS_MAX);
   return <u32>(UNIT * namePart());

@@ -1,7 +1,7 @@
-// Evaluates the bound tree on one doc. Children are evaluated cheapest first, up to the first that
+// Evaluates the bound tree on one doc. Children are evaluated in order of cost, up to the first that
 // decides; a leaf is searched only in its candidate blocks, and its result is kept for all docs of
-// the blob. Active leaves (they and all nodes above hold, none negated) give the doc its ranges
-// (ranges.ts).
+// the blob. A leaf is active in a doc if it and all nodes above it hold, and none of these is a NOT:
+// the matches of active leaves are the ranges of the doc (ranges.ts).
 
 import * as layout from '../shared/plan.ts';
 import { matchesContent } from './leaves.ts';
@@ -25,8 +25,8 @@ import { matchesInPath, TextLeaf } from './text-leaf.ts';
 export let activeLeafCount: u32 = 0;
 
 /**
- * Makes `id` the current doc and evaluates the tree; if it holds, lists the active leaves. Hot.
- * After isStopped (base/work.ts) meaningless.
+ * Makes `id` the current doc and evaluates the tree; if it holds, lists the active leaves. Hot. The
+ * result is meaningless after isStopped (base/work.ts).
  */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);
@@ -58,7 +58,9 @@ function matches(node: MatchNode): bool {
     case layout.NODE_NOT:
       return !matches(nodeAt(node.children, 0));
     case layout.NODE_TEXT:
-      return matchesInPath(changetype<TextLeaf>(node)) || matchesContent(changetype<ContentLeaf>(node));
+      return (
+        matchesInPath(changetype<TextLeaf>(node)) || matchesContent(changetype<ContentLeaf>(node))
+      );
     case layout.NODE_REGEX:
     case layout.NODE_SYMBOL:
     case layout.NODE_SYMBOL_REGEX:

@@ -29,8 +29,8 @@ export class Expression {
   // For one that spans lines (match-starts.ts):
   start: MatchNode; // requirement on the block where a match begins; null: none
   near: MatchNode; // requirement on that block and the next one together; null: none
-  startSize: u32; // least bytes, before any newline, of a match that begins as `start` says
-  chain: u32; // address of the ASCII bytes that may be between (REGEX_CHAIN_SIZE)
+  startSize: u32; // least bytes of a match, before any newline, by `start`; 0: unknown
+  chain: u32; // address of the ASCII bytes that may be between start and near (REGEX_CHAIN_SIZE)
 }
 
 /**
@@ -79,8 +79,8 @@ function leastGramChars(condition: MatchNode, depth: u32): u32 {
   if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;
   let least: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
-    const own = leastGramChars(nodeAt(condition.children, i), depth + 1);
-    least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
+    const count = leastGramChars(nodeAt(condition.children, i), depth + 1);
+    least = i == 0 ? count : condition.kind == NODE_AND ? max(least, count) : min(least, count);
   }
   return least;
 }

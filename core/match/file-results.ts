@@ -1,6 +1,6 @@
 // Writes the file results of an answer (API.md 6.3) as JSON: the members from render.ts, language,
-// skip reason and links. The parts of links that docs share come from the host as JSON; only the
-// path, percent-encoded, is added here.
+// skip reason and links. The host passes the parts of links that docs share as JSON; only the path,
+// percent-encoded, is added here.
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -144,9 +144,7 @@ function writeBytes(out: usize, ptr: usize, size: u32): usize {
   return out + size;
 }
 
-/**
- * As encodeURIComponent does the segments; a bad byte is U+FFFD. A byte becomes at most 9 bytes.
- */
+/** Encodes each segment as encodeURIComponent does; a bad byte is U+FFFD. A byte becomes at most 9 bytes. */
 function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   while (ptr < end) {
     const decoded = decodeUtf8(ptr, end);

@@ -3,6 +3,7 @@
 // these grams suffice for nearly all blocks of source code.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
+import { getBit } from '../base/bits.ts';
 import { GRAM_CHAR_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
@@ -54,14 +55,10 @@ function listForeignGramChars(bytes: usize, gramChars: usize): void {
     const isSmall = gramChar >= 0x61 && gramChar <= 0x7a;
     // Capitals are the letters of non-ASCII classes; k and s have non-ASCII variants.
     const isAscii = (gramChar < 0x41 || gramChar > 0x5a) && gramChar != 0x6b && gramChar != 0x73;
-    const isMember = hasByte(bytes, gramChar) || (isSmall && hasByte(bytes, gramChar - 0x20));
+    const isMember =
+      getBit(bytes, gramChar) != 0 || (isSmall && getBit(bytes, gramChar - 0x20) != 0);
     store<u8>(gramChars + gramChar, isAscii && !isMember ? 1 : 0);
   }
-}
-
-@inline
-export function hasByte(bytes: usize, byte: u32): bool {
-  return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
 }
 
 /** Lists the grams with a character in `gramChars` that have the longest lists; returns how many. */

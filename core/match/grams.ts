@@ -4,7 +4,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 import { NODE_PATH } from '../shared/plan.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { wantMarks } from '../text/case-marks.ts';
+import { marksOfText } from '../text/case-marks.ts';
 import { appendGramChar, GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { expectLookups } from './lookups.ts';
@@ -64,7 +64,7 @@ function addDistinct(grams: Grams, key: u32): void {
 function makeMarks(arena: Arena, node: MatchNode): u32 {
   const marks = arenaAlloc(arena, CASE_MARKS_SIZE, 16);
   if (marks == 0) failCompiling(STATUS_OUT_OF_MEMORY);
-  else if (wantMarks(node.data, <usize>node.data + node.dataSize, marks)) return <u32>marks;
+  else if (marksOfText(node.data, <usize>node.data + node.dataSize, marks)) return <u32>marks;
   return 0;
 }
 

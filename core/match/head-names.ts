@@ -47,7 +47,7 @@ class NameHead {
   points: u32;
 }
 const nameHeads = memory.data(128, 4);
-if (offsetof<NameHead>() * NAME_HEADS_MAX > 128) ERROR('named: size');
+if (offsetof<NameHead>() * NAME_HEADS_MAX > 128) ERROR('nameHeads: size');
 let nameHeadCount: u32 = 0;
 
 @inline
@@ -130,21 +130,28 @@ function findGroups(view: ShardView): bool {
   }
   // Otherwise the paths of all docs would be scanned.
   if (!hasGrams) return false;
-  if (slotLeaves.count == 1 && !keepWhole(view, changetype<TextLeaf>(leafAt(slotLeaves, 0)))) return false;
+  if (slotLeaves.count == 1 && !keepWhole(view, changetype<TextLeaf>(leafAt(slotLeaves, 0))))
+    return false;
   return !isEmptyBitmap(groups, size);
 }
 
 /** Keeps the groups in which a word begins a path or a part, and ends one or precedes a dot. */
 function keepWhole(view: ShardView, word: TextLeaf): bool {
   const grams = word.grams;
-  const first = grams.gramCharCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> GRAM_CHAR_BITS;
+  const first =
+    grams.gramCharCount < 3 ? keyAt(grams, 0) & PAIR_MASK : keyAt(grams, 0) >> GRAM_CHAR_BITS;
   const last = textKey(word.data, <usize>word.data + word.dataSize) & PAIR_MASK;
   return (
     keepEither(
       view,
       (GRAM_CHAR_NEWLINE << (2 * GRAM_CHAR_BITS)) | first,
       (GRAM_CHAR_SLASH << (2 * GRAM_CHAR_BITS)) | first,
-    ) && keepEither(view, (last << GRAM_CHAR_BITS) | GRAM_CHAR_NEWLINE, (last << GRAM_CHAR_BITS) | GRAM_CHAR_DOT)
+    ) &&
+    keepEither(
+      view,
+      (last << GRAM_CHAR_BITS) | GRAM_CHAR_NEWLINE,
+      (last << GRAM_CHAR_BITS) | GRAM_CHAR_DOT,
+    )
   );
 }
 
@@ -184,11 +191,12 @@ function pointsOf(view: ShardView, docId: u32): u32 {
   return nameWords == 0 ? 0 : 1 + <u32>(1000 * share);
 }
 
-/** The word is the base name, with or without extension, or the path's end from a folder on. */
+/** Whether the word is the base name, with or without extension, or the path's end from a folder on. */
 function isWhole(leaf: RangeLeaf, start: usize, end: usize): bool {
   const needle = changetype<TextLeaf>(leaf).needle;
   let dot = end;
-  while (dot > start && load<u8>(dot - 1) != GRAM_CHAR_DOT && load<u8>(dot - 1) != GRAM_CHAR_SLASH) dot--;
+  while (dot > start && load<u8>(dot - 1) != GRAM_CHAR_DOT && load<u8>(dot - 1) != GRAM_CHAR_SLASH)
+    dot--;
   const nameEnd = dot > start && load<u8>(dot - 1) == GRAM_CHAR_DOT ? dot - 1 : end;
   for (let ptr = start; ptr < end; ) {
     const found = findNeedle(needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);

@@ -1,13 +1,12 @@
 // Heads: the docs to evaluate first, because the query names them (head-names.ts) or a symbol that
 // they define. Found by path grams and the order of names, without posting lists, in every shard
-// before it is bound. A lone literal names itself, or its longest identifier; several what they
-// spell together: `kmem cache create` is kmem_cache_create, or kmemCacheCreate.
+// before it is bound. A lone literal names the symbols that equal it, or its longest identifier;
+// several name what they spell together: `kmem cache create` is kmem_cache_create, or
+// kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
-import { NONE_ID } from '../shared/format.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_FRAME } from '../shared/status.ts';
-import { blockAt } from '../shard/open.ts';
 import {
   hasSymbols,
   isSymbolNamed,
@@ -17,11 +16,9 @@ import {
 } from '../shard/symbols.ts';
 import { ShardView } from '../shard/view.ts';
 import { isWordByte } from '../text/words.ts';
-import { newBlockBitmap } from './block-sets.ts';
+import { addDocsOfBlocks, newBlockBitmap } from './block-sets.ts';
 import {
-  addDocsOfBlob,
   ALL_DOCS,
-  blockBitmapSize,
   boundView,
   countIndexBytes,
   failBinding,
@@ -31,9 +28,9 @@ import {
 import { hasNameHeads, nameHeadDocs } from './head-names.ts';
 import { RangeLeaf, leafAt, failCompiling, slotLeaves } from './node.ts';
 
-/** Longer names have cut keys. */
+/** Bound: keys of longer names are cut. */
 const TEXT_SIZE_MAX: u32 = 200;
-/** A shorter text is a prefix of too many names. */
+/** Guess: a shorter text begins too many names. */
 const PREFIX_SIZE_MIN: u32 = 3;
 /** Bound: with more names of the same prefix the query does not identify a doc. */
 const PREFIX_NAMES_MAX: u32 = 16;
@@ -59,7 +56,11 @@ class FoundNames {
   start: u32; // the first name
   end: u32; // after the last
 }
-if (offsetof<ShardView>('otherNameKind') - offsetof<ShardView>('nameKind') != offsetof<FoundNames>()) ERROR('FoundNames: size');
+if (
+  offsetof<ShardView>('otherNameKind') - offsetof<ShardView>('nameKind') !=
+  offsetof<FoundNames>()
+)
+  ERROR('FoundNames: size');
 
 @inline
 function foundNamesOf(view: ShardView, index: u32): FoundNames {
@@ -195,8 +196,8 @@ function isNameOf(view: ShardView, name: u32, text: HeadText, isPrefix: bool): b
 export function definingDocs(arena: Arena, visible: usize): usize {
   findAllNames(boundView);
   const best = bestNames(boundView);
-  const takesPrefixes = visible == ALL_DOCS || boundView.repoCount == 1;
-  if (best == NAMES_NONE || (best == NAMES_PREFIXED && !takesPrefixes)) return 0;
+  const mayShowPrefixes = visible == ALL_DOCS || boundView.repoCount == 1;
+  if (best == NAMES_NONE || (best == NAMES_PREFIXED && !mayShowPrefixes)) return 0;
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return 0;
   for (let i: u32 = 0; i < TEXT_COUNT; i++) {
@@ -207,25 +208,14 @@ export function definingDocs(arena: Arena, visible: usize): usize {
       countIndexBytes(symbolListBytes);
     }
   }
-  return failStatus != STATUS_OK ? 0 : docsIn(arena, blocks);
+  const docs = newDocBitmap(arena);
+  if (failStatus != STATUS_OK) return 0;
+  addDocsOfBlocks(docs, blocks);
+  return docs;
 }
 
+/** The visible docs whose base name the query names, each with all docs of the same content; 0: none. */
 export function namedDocs(arena: Arena, visible: usize): usize {
   findAllNames(boundView);
   return boundView.nameHeads == NAME_HEADS_NONE ? 0 : nameHeadDocs(arena, visible);
-}
-
-function docsIn(arena: Arena, blocks: usize): usize {
-  const docs = newDocBitmap(arena);
-  if (docs == 0) return 0;
-  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
-    for (let word = load<u64>(blocks + offset); word != 0; word &= word - 1) {
-      const blockId = (<u32>offset << 3) + <u32>ctz(word);
-      // A damaged list may contain a blockId that does not exist.
-      if (blockId >= boundView.blockCount) break;
-      const blobId = blockAt(boundView, blockId).blobId;
-      if (blobId != NONE_ID) addDocsOfBlob(docs, blobId);
-    }
-  }
-  return docs;
 }

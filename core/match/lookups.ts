@@ -32,17 +32,19 @@ let visited: usize = 0;
 let leafCount: u32 = 0;
 let keyCount: u32 = 0;
 
-export function expectNone(): void {
+/** Begins a plan: no look-up is expected. */
+export function forgetLookups(): void {
   leafCount = 0;
   keyCount = 0;
 }
 
+/** Announces a leaf that looks up as many keys. */
 export function expectLookups(count: u32): void {
   leafCount++;
   keyCount += count;
 }
 
-/** Begins the counts of a request; false if the arena is full. Lives as long as the leaves. */
+/** Begins the counts of a request, with a table in the arena; false if that is full. */
 export function beginLookups(arena: Arena): bool {
   table = 0;
   stamp = 0;
@@ -57,6 +59,7 @@ export function beginLookups(arena: Arena): bool {
   return true;
 }
 
+/** Begins the counts of a shard. */
 export function resetLookups(): void {
   lookupCount = 0;
   visited = 0;
@@ -113,7 +116,7 @@ function isTaken(content: u64, key: u32): bool {
   return <u32>(content >> STAMP_SHIFT) == stamp && <u32>content != key;
 }
 
-/** False: this binding has looked it up before. */
+/** Adds a key to the table; false: this binding has looked it up before. */
 function addKey(key: u32): bool {
   const content = (<u64>stamp << STAMP_SHIFT) | key;
   const slot = slotOf(key);

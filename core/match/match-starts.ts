@@ -1,16 +1,16 @@
-// The blocks of the bound shard in which a match of a regular expression can begin, by the grams
-// that every match contains (conditions.ts). A match within one line has them all in one block. A
-// match that may span lines begins in a block with the grams of its first line; the rest of its
-// reach (daemon/engine/regex/match-start.ts) lies in that block or in the next one, unless the next
-// one consists only of bytes of the chain. A border is a block that may begin a match, but does not
-// have all of its reach: the match runs from its start to the end of the block in bytes of the chain,
-// so only that end is searched (regex-leaf.ts).
-//
-//   inside   the block has start and near                            all of it is searched
-//   border   it has start; it and the next one have near, or the     the bytes of the chain at its
-//            next one may consist only of bytes of the chain         end are searched
+// The blocks of the bound shard in which a match that may span lines can begin, by three parts of the expression
+// (daemon/engine/regex/match-start.ts; REGEX_*_OFFSET in shared/plan.ts):
+//   start   grams of the block where a match begins
+//   near    grams of that block and the next one together
+//   chain   the bytes that may be between start and near
+// There are two kinds of such blocks:
+//   inside   the block has start and near: all of it is searched
+//   border   it has start, but not near: a match that begins in it continues in bytes of the chain up to its end, so only
+//            the bytes of the chain at its end are searched (regex-leaf.ts). Either it has near together with the next
+//            block, or the next block may consist only of bytes of the chain.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { getBit } from '../base/bits.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
 import {
@@ -33,7 +33,7 @@ import {
 } from './bound.ts';
 import { docsOfCondition, fillBlocks, gramsOf } from './conditions.ts';
 import { Expression, isGiven } from './expression.ts';
-import { dropForeign, hasByte } from './foreign.ts';
+import { dropForeign } from './foreign.ts';
 import { ContentLeaf, MatchNode, nodeAt } from './node.ts';
 
 const NEWLINE: u32 = 10;
@@ -82,11 +82,11 @@ function keepNear(arena: Arena, node: ContentLeaf, expression: Expression, start
   const inside = copyOf(arena, starts);
   const near = copyOf(arena, starts);
   if (failStatus != 0) return;
-  narrow(arena, expression.near, inside, near);
+  intersectNear(arena, expression.near, inside, near);
   if (failStatus != 0) return;
-  if (hasByte(expression.chain, NEWLINE)) {
-    // Blocks without all of `near`, here and in the next block, remain if the next block may hold only
-    // bytes of the chain: the match may run on through it.
+  if (getBit(expression.chain, NEWLINE) != 0) {
+    // Blocks that lack `near`, also together with the next block, remain if the next block may consist only of bytes of
+    // the chain: the match may continue through it.
     memory.copy(borders, starts, blockBitmapSize);
     subtractBitmap(borders, near);
     dropForeign(arena, borders, expression.chain);
@@ -111,21 +111,21 @@ function copyOf(arena: Arena, bitmap: usize): usize {
  * with the next one, as long as reading lists pays. The next block may be of another blob: a false
  * candidate.
  */
-function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
+function intersectNear(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
   if (condition.kind == NODE_AND) {
     for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
-      narrow(arena, nodeAt(condition.children, i), inside, near);
+      intersectNear(arena, nodeAt(condition.children, i), inside, near);
     }
     return;
   }
   const saved = (<u64>countBits(inside, blockBitmapSize) * VERIFY_START_NS) / BIND_COST_TIMES;
   if (saved < costNs(condition)) return;
   const mark = arenaMark(arena);
-  const ownInside = newBlockBitmap(arena);
-  const ownNear = newBlockBitmap(arena);
-  if (failStatus == 0) addNear(arena, condition, near, ownInside, ownNear);
-  intersectBitmaps(inside, ownInside, blockBitmapSize);
-  intersectBitmaps(near, ownNear, blockBitmapSize);
+  const addedInside = newBlockBitmap(arena);
+  const addedNear = newBlockBitmap(arena);
+  if (failStatus == 0) addNear(arena, condition, near, addedInside, addedNear);
+  intersectBitmaps(inside, addedInside, blockBitmapSize);
+  intersectBitmaps(near, addedNear, blockBitmapSize);
   arenaReset(arena, mark);
 }
 
@@ -137,7 +137,7 @@ function costNs(condition: MatchNode): u64 {
   return sum;
 }
 
-/** Adds the blocks of `within` that satisfy the condition, as in narrow. */
+/** Adds the blocks of `within` that satisfy the condition, as in intersectNear. */
 function addNear(
   arena: Arena,
   condition: MatchNode,
@@ -146,21 +146,21 @@ function addNear(
   near: usize,
 ): void {
   const mark = arenaMark(arena);
-  const ownInside = newBlockBitmap(arena);
-  const ownNear = newBlockBitmap(arena);
+  const addedInside = newBlockBitmap(arena);
+  const addedNear = newBlockBitmap(arena);
   if (failStatus != 0) return;
   if (condition.kind == NODE_AND) {
-    memory.copy(ownInside, within, blockBitmapSize);
-    memory.copy(ownNear, within, blockBitmapSize);
-    narrow(arena, condition, ownInside, ownNear);
+    memory.copy(addedInside, within, blockBitmapSize);
+    memory.copy(addedNear, within, blockBitmapSize);
+    intersectNear(arena, condition, addedInside, addedNear);
   } else {
-    if (condition.kind == NODE_GRAMS) fillByKeys(arena, condition, ownInside);
-    else addAnyNear(arena, condition, within, ownInside, ownNear);
+    if (condition.kind == NODE_GRAMS) fillByKeys(arena, condition, addedInside);
+    else addAnyNear(arena, condition, within, addedInside, addedNear);
     // Each literal is in one block.
-    addBefore(ownNear, ownInside);
+    addBefore(addedNear, addedInside);
   }
-  uniteBitmaps(inside, ownInside, blockBitmapSize);
-  uniteBitmaps(near, ownNear, blockBitmapSize);
+  uniteBitmaps(inside, addedInside, blockBitmapSize);
+  uniteBitmaps(near, addedNear, blockBitmapSize);
   arenaReset(arena, mark);
 }
 
@@ -172,14 +172,14 @@ function addAnyNear(
   inside: usize,
   near: usize,
 ): void {
-  const own = newBlockBitmap(arena);
+  const literal = newBlockBitmap(arena);
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
     if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
     else {
-      memory.fill(own, 0, blockBitmapSize);
-      fillByKeys(arena, child, own);
-      uniteBitmaps(inside, own, blockBitmapSize);
+      memory.fill(literal, 0, blockBitmapSize);
+      fillByKeys(arena, child, literal);
+      uniteBitmaps(inside, literal, blockBitmapSize);
     }
   }
 }
@@ -196,6 +196,7 @@ function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
   arenaReset(arena, mark);
 }
 
+/** Adds the blocks, and the block before each, to `near`. */
 function addBefore(near: usize, blocks: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     const word = load<u64>(blocks + offset);

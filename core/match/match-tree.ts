@@ -9,7 +9,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes } from '../regex/regex.ts';
 import { compileGrams, GramsNode } from './conditions.ts';
 import { compileHeads } from './heads.ts';
-import { beginLookups, expectNone } from './lookups.ts';
+import { beginLookups, forgetLookups } from './lookups.ts';
 import {
   addLeaf,
   RangeLeaf,
@@ -38,7 +38,7 @@ export let slotCount: u32 = 0;
 /** Counts of the nodes in the bound shard (NODE_COUNTS_SIZE each); 0: the plan requests none. */
 export let nodeCounts: usize = 0;
 
-/** The plan: rows, children, data; their numbers, and bytes of the data. */
+/** The plan: addresses of its rows, children and data; numbers of rows and children, bytes of data. */
 let planRows: usize = 0;
 let planChildren: usize = 0;
 let planData: usize = 0;
@@ -59,7 +59,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   if (!readHeader(plan, size)) return STATUS_BAD_PLAN;
   makeNodes(arena, rowCount);
   makeLists(arena);
-  expectNone();
+  forgetLookups();
   const expressionCount = countExpressions();
   const status = expressionCount > 0 ? beginRegexes(arena, expressionCount) : STATUS_OK;
   if (status != STATUS_OK) failCompiling(status);
@@ -141,7 +141,11 @@ function countExpressions(): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < rowCount; i++) {
     const kind = load<u32>(rowAt(i), layout.PLAN_NODE_KIND_OFFSET);
-    if (kind == layout.NODE_REGEX || kind == layout.NODE_PATH_REGEX || kind == layout.NODE_SYMBOL_REGEX) count++;
+    const isExpression =
+      kind == layout.NODE_REGEX ||
+      kind == layout.NODE_PATH_REGEX ||
+      kind == layout.NODE_SYMBOL_REGEX;
+    if (isExpression) count++;
   }
   return count;
 }
@@ -226,14 +230,14 @@ function giveSlot(leaf: RangeLeaf): void {
 function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   visitCount++;
   if (depth > layout.PLAN_DEPTH_MAX || visitCount > rowCount) return false;
-  // Why not DOCS: a doc's revision says nothing about how well it matches.
+  // Why not DOCS: in which revision a doc is does not tell how well it matches.
   if (node.kind >= layout.NODE_TEXT && node.kind != layout.NODE_DOCS && isPositive) {
     positiveLeafCount++;
     if (isInContent(node.kind)) giveSlot(changetype<RangeLeaf>(node));
   }
   for (let i: u32 = 0; i < node.childCount; i++) {
-    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != layout.NODE_NOT, depth + 1))
-      return false;
+    const isChildPositive = isPositive && node.kind != layout.NODE_NOT;
+    if (!countPositive(nodeAt(node.children, i), isChildPositive, depth + 1)) return false;
   }
   return true;
 }

@@ -8,19 +8,20 @@ import { NODE_REGEX, NODE_SYMBOL_REGEX } from '../shared/plan.ts';
 import { isWordByte } from '../text/words.ts';
 import { current } from './current.ts';
 import { slotBit } from './near.ts';
-import { activeInContent, activeWords, RangeLeaf, leafAt, LeafList } from './node.ts';
+import { activeInContent, activeWords, leafAt, LeafList, RangeLeaf } from './node.ts';
 import { RegexLeaf } from './regex-leaf.ts';
 
 /** Most bytes of a base name to test: a bit each. */
 const NAME_SIZE_MAX: usize = 64;
 
-/** The result of coverName: share of the letters, and the leaves (by slot) that are words. */
+/** Results of coverName and coverNameOf: share of the letters; the leaves that are words, a bit for each slot. */
 export let nameShare: f64 = 0;
 export let nameWords: u32 = 0;
 
 let nameStart: usize = 0;
 let nameEnd: usize = 0;
 
+/** Covers the name of the current doc by its active leaves. */
 export function coverName(): void {
   findName(current.pathStart, current.pathEnd);
   setCover(coverByAll(activeInContent) | coverByAll(activeWords));
@@ -101,9 +102,7 @@ export function isFoldedAlike(a: usize, b: usize, size: usize): bool {
 }
 
 function isNameWord(start: usize, end: usize): bool {
-  return (
-    (start == nameStart || isNameBorder(start)) && (end == nameEnd || isNameBorder(end))
-  );
+  return (start == nameStart || isNameBorder(start)) && (end == nameEnd || isNameBorder(end));
 }
 
 /** Safety: it is inside the name. */

@@ -1,5 +1,5 @@
-// The proximity of the ranges of a doc's leaves: most leaves on one line, most of them within WINDOW
-// bytes, and most in a row, adjacent and in the order of the query.
+// The proximity of the ranges of a doc's leaves: the most leaves on one line, the most within WINDOW
+// bytes, and the most in a row, adjacent and in the order of the query.
 
 import { findByte } from '../scan/newlines.ts';
 import { Range } from './ranges.ts';

@@ -5,7 +5,7 @@
 //   MatchNode              kind, children, results of binding           AND, OR, NOT, CONST, REPOS
 //     GramsNode            conditions.ts                                GRAMS
 //     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
-//     Leaf                 finds ranges: a cursor, its current match
+//     RangeLeaf            finds ranges: a cursor, its current match
 //       PathLeaf           path-leaf.ts                                 PATH, PATH_REGEX
 //       ContentLeaf        reads the content by runs of blocks
 //         TextLeaf         text-leaf.ts                                 TEXT
@@ -55,7 +55,7 @@ export class RangeLeaf extends MatchNode {
   cursorEnd: u32; // end of the range that the cursor is in
   matchStart: u32; // its current match; 0: none remains
   matchEnd: u32;
-  isFresh: u32; // 1: that is the first one of the current doc
+  isFresh: u32; // 1: the current match is the first one of the current doc
 }
 
 /** A leaf in the content. Its index results are bitmaps of the shard's blocks, a bit each. */
@@ -92,10 +92,10 @@ export const contentLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 export const pathLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** Those in content under no negation, in the order of their slots. */
 export const slotLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
-/** Those of them that are active in the current doc (evaluate.ts). */
+/** The leaves that are active in the current doc (evaluate.ts). */
 export const activeInContent = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 export const activeInPath = changetype<LeafList>(memory.data(LIST_SIZE, 4));
-/** The active ones in paths that belong to TEXT. */
+/** The path leaves of active TEXT leaves. */
 export const activeWords = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 
 /** `count` zeroed nodes, and empty lists for as many leaves, for the request. */

@@ -241,11 +241,11 @@ function isPathMatch(node: PathLeaf, docId: u32, start: usize, end: usize): bool
 
 /** An empty match holds, but is no range. */
 export function matchesPath(node: PathLeaf): bool {
-  if (node.state == STATE_UNKNOWN) node.state = isPathRight(node) ? STATE_YES : STATE_NO;
+  if (node.state == STATE_UNKNOWN) node.state = holdsForPath(node) ? STATE_YES : STATE_NO;
   return node.state == STATE_YES;
 }
 
-function isPathRight(node: PathLeaf): bool {
+function holdsForPath(node: PathLeaf): bool {
   if (node.kind == NODE_PATH_REGEX) {
     return (
       (node.flags & PLAN_FLAG_ALWAYS) != 0 ||

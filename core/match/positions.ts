@@ -7,12 +7,13 @@ import { blockAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
 
+/** The last position, an address. */
 let at: usize = 0;
-/** Block of the current content that contains it. */
+/** Block of the current content that contains `at`. */
 let block: u32 = 0;
 /** 0-based line of `at`. */
 let line: u32 = 0;
-/** Start of that line, and code points from there to `at`; start = 0: unknown. */
+/** Start of that line, and code points from there to `at`. */
 let lineStart: usize = 0;
 let points: u32 = 0;
 

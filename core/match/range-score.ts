@@ -10,7 +10,7 @@ const POINTS_NAME: u32 = 7000;
 const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
-/** A whole base name has 30,000: fewer than a doc with a class that is the whole query. */
+/** A match of a whole base name gets 30,000 points: fewer than a doc with a class named by the whole query. */
 const PATH_SCALE: u32 = 4;
 
 export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {

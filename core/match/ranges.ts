@@ -3,7 +3,15 @@
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceLeaf, countFromHere, startLeaf } from './leaves.ts';
-import { activeInContent, activeInPath, activeWords, RangeLeaf, leafAt, LeafList, setNode } from './node.ts';
+import {
+  activeInContent,
+  activeInPath,
+  activeWords,
+  leafAt,
+  LeafList,
+  RangeLeaf,
+  setNode,
+} from './node.ts';
 import { ADVANCE_STEPS } from './runs.ts';
 import { isSymbolLeaf } from './symbol-leaf.ts';
 
@@ -19,16 +27,18 @@ export class Range {
 export const range = changetype<Range>(memory.data(20, 4));
 if (offsetof<Range>() > 20) ERROR('Range: size');
 
-/** If there are several, those with another match come first, as a heap (isBefore). */
+/** The walked leaves. Of several, those with another match come first, as a heap (isBefore). */
 let walked: LeafList = activeInContent;
 let liveCount: u32 = 0;
 
+/** Begins the ranges of the content. */
 export function beginRanges(): void {
   beginWalk(activeInContent);
 }
 
 /**
- * The ranges of words in its path; without ranges in its content (`isAlone`) those of filters too.
+ * Begins the ranges of the path: those of words; if the content has none (`isAlone`) those of
+ * filters too.
  */
 export function beginPathRanges(isAlone: bool): void {
   const list = isAlone ? activeInPath : activeWords;

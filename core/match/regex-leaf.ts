@@ -1,5 +1,5 @@
-// REGEX: the content has a match of an expression. Candidate blocks have the grams of matches:
-// within a line all in one block; else see match-starts.ts.
+// REGEX: the content has a match of an expression. If matches lie within a line, a candidate block
+// has all grams of a match; else match-starts.ts finds the blocks.
 
 import { Arena } from '../base/arena.ts';
 import { isStopped } from '../base/work.ts';
@@ -22,11 +22,10 @@ import { ALL_DOCS, boundView, failStatus, NO_DOCS } from './bound.ts';
 import { fillBlocks } from './conditions.ts';
 import { blockStart, countContentRuns, current, markRead, needCurrentContent } from './current.ts';
 import { Expression, isGiven, makeExpression } from './expression.ts';
-import { hasByte } from './foreign.ts';
 import { addLeaf, compileStatus, ContentLeaf, contentLeaves, NODE_SIZE } from './node.ts';
 import { enterRun, nextRun, NO_RUN } from './runs.ts';
 
-/** Copies regex and spansLines, which each search for a match reads. */
+/** regex and spansLines are copies from the expression: each search for a match reads them. */
 @unmanaged
 export class RegexLeaf extends ContentLeaf {
   regex: u32; // address of the compiled expression
@@ -144,7 +143,7 @@ function nextRunAtBorders(node: RegexLeaf): u32 {
       return first;
     }
     const start = chainStart(node, first);
-    // Plus the newline after the start of a match.
+    // A match that continues in the next block has its start and a newline here.
     if (blockStart(block) - start <= <usize>node.expression.startSize) continue;
     enterRun(node, start, first, block);
     return first;
@@ -167,7 +166,7 @@ function chainStart(node: RegexLeaf, block: u32): usize {
   const least = ptr - start > CHAIN_SIZE_MAX ? ptr - CHAIN_SIZE_MAX : start;
   while (ptr > least) {
     const byte = <u32>load<u8>(ptr - 1);
-    if (byte < 0x80 && !hasByte(node.expression.chain, byte)) return ptr;
+    if (byte < 0x80 && getBit(node.expression.chain, byte) == 0) return ptr;
     ptr--;
   }
   return start;

@@ -43,9 +43,7 @@ const CHUNK_RESERVE: usize = 160;
 const DOC_RESERVE: usize = 512;
 /** Room for a symbol: its name and that of its parent. */
 const SYMBOL_RESERVE: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
-/**
- * Start and end, addresses, and whether it is part of the name of a symbol that the query searches.
- */
+/** Bytes of a range: addresses of start and end, and whether it is part of the name of a symbol that the query searches. */
 const RANGE_SIZE: usize = 12;
 
 @unmanaged
@@ -99,7 +97,7 @@ export function renderDoc(
   out = outStart;
   outLimit = outEnd;
   forgetReads();
-  if (!takeKeptRanges(arena, docId, kept, keptCount)) {
+  if (!useKeptRanges(arena, docId, kept, keptCount)) {
     if (!evaluateDoc(docId)) return writeNothing();
     if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
   }
@@ -116,7 +114,7 @@ export function renderDoc(
   return <i32>(out - outStart);
 }
 
-/** The doc does not match, which happens after isStopped. */
+/** For a doc that does not match, which happens after isStopped. */
 function writeNothing(): i32 {
   renderedRangeCount = 0;
   renderBytesRead = 0;
@@ -125,7 +123,7 @@ function writeNothing(): i32 {
 }
 
 /** Makes the doc the current one, with kept ranges as its ranges; false: none are usable. */
-function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): bool {
+function useKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): bool {
   if (keptCount == 0 || keptCount > RANGES_MAX || !canKeepRanges()) return false;
   enterKeptDoc(docId);
   ranges = arenaAlloc(arena, <usize>keptCount * RANGE_SIZE, 8);
@@ -214,11 +212,10 @@ function writePathRange(pathStart: usize, start: usize, end: usize): void {
 function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
   writeText(',"chunks":[');
   if (rangeCount > 0) {
-    if (!groupRanges(arena, contextLines)) return false;
-    if (!sortChunks(arena)) return false;
+    if (!groupRanges(arena, contextLines) || !sortChunks(arena)) return false;
     for (let i: u32 = 0; i < chunkCount && renderedRangeCount < rangeMax; i++) {
       if (i > 0) writeByte(44);
-      const chunk = changetype<Chunk>(chunks + <usize>i * CHUNK_SIZE);
+      const chunk = chunkAt(i);
       const renderedCount = min(chunk.rangeCount, rangeMax - renderedRangeCount);
       if (!writeChunk(chunk, renderedCount, contextLines)) return false;
       renderedRangeCount += renderedCount;
@@ -228,7 +225,7 @@ function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
   return true;
 }
 
-/** Neighbours whose lines with context meet share a chunk. False if the arena is full. */
+/** Groups the ranges into chunks: neighbours whose lines with context meet share one. False if the arena is full. */
 function groupRanges(arena: Arena, contextLines: u32): bool {
   chunks = arenaAlloc(arena, <usize>rangeCount * CHUNK_SIZE, 8);
   if (chunks == 0) return false;
@@ -251,8 +248,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
       chunk.points = max(chunk.points, points);
       continue;
     }
-    chunk = changetype<Chunk>(chunks + <usize>chunkCount * CHUNK_SIZE);
-    chunkCount++;
+    chunk = chunkAt(chunkCount++);
     chunk.firstRange = i;
     chunk.rangeCount = 1;
     chunk.points = points;
@@ -297,7 +293,8 @@ function writeChunk(chunk: Chunk, renderedCount: u32, contextLines: u32): bool {
   const start = linesBefore(chunk.lineStart, contextLines);
   const lastEnd = load<u32>(ranges + <usize>(chunk.firstRange + renderedCount - 1) * RANGE_SIZE, 4);
   const end = linesAfter(<usize>lastEnd - 1, contextLines);
-  if (!canFit(CHUNK_RESERVE + 6 * (end - start) + <usize>renderedCount * RANGE_RESERVE)) return false;
+  if (!canFit(CHUNK_RESERVE + 6 * (end - start) + <usize>renderedCount * RANGE_RESERVE))
+    return false;
   markBlocks(start, end);
   writeText('{"content":"');
   out = writeJsonString(out, start, end);

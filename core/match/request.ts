@@ -10,7 +10,6 @@ import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { ShardView } from '../shard/view.ts';
 import {
   beginBindings,
-  bindHeadsAlone,
   bindOrRestore,
   bindOrRestoreDocs,
   isKept,
@@ -61,25 +60,22 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
 /** Counters (BIND_*) go to `stats`. Bound shards must stay open until the next planCompile. */
 export function planBind(view: ShardView, stats: usize): i32 {
   forgetReads();
-  const status = bindOrRestore(requestArena, view, stats);
-  useDocSets(0, 0);
-  boundEnd = arenaMark(requestArena);
-  return status;
+  return endBinding(bindOrRestore(requestArena, view, false, stats));
 }
 
 /** As planBind, but only for the heads of the shard (heads.ts), which are its only unit. */
 export function planBindHeads(view: ShardView, stats: usize): i32 {
   forgetReads();
-  const status = bindHeadsAlone(requestArena, view, stats);
-  useDocSets(0, 0);
-  boundEnd = arenaMark(requestArena);
-  return status;
+  return endBinding(bindOrRestore(requestArena, view, true, stats));
 }
 
 /** As planBind, but only for the `count` docs whose u32 ids are at `ids`; there are no units. */
 export function planBindDocs(view: ShardView, ids: usize, count: u32): i32 {
   forgetReads();
-  const status = bindOrRestoreDocs(requestArena, view, ids, count);
+  return endBinding(bindOrRestoreDocs(requestArena, view, ids, count));
+}
+
+function endBinding(status: i32): i32 {
   useDocSets(0, 0);
   boundEnd = arenaMark(requestArena);
   return status;

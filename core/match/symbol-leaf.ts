@@ -1,5 +1,5 @@
 // Runs `sym:`: a symbol's name contains a literal (SYMBOL) or a match (SYMBOL_REGEX). A literal
-// that begins a name, or a word of one, is looked up in the order of names; else grams tell the
+// that begins a name, or a word of one, is looked up in the order of names; else grams find the
 // blocks. Their symbols' names are then tested in the content. Without a symbols file nothing
 // matches.
 
@@ -224,7 +224,7 @@ function matchName(node: SymbolLeaf, start: usize, end: usize): bool {
     const found = findNeedle(node.needle, from, end, current.flags);
     if (found >= end) return false;
     const until = foundEnd();
-    if (standsRight(node.flags, found, until, start, end)) {
+    if (fitsFlags(node.flags, found, until, start, end)) {
       node.matchStart = <u32>found;
       node.matchEnd = <u32>until;
       return true;
@@ -241,7 +241,7 @@ function countRun(node: SymbolLeaf): void {
 }
 
 /** Whether the literal at [found, until) satisfies the flags in the name [start, end). */
-function standsRight(flags: u32, found: usize, until: usize, start: usize, end: usize): bool {
+function fitsFlags(flags: u32, found: usize, until: usize, start: usize, end: usize): bool {
   return (
     ((flags & PLAN_FLAG_AT_START) == 0 || found == start) &&
     ((flags & PLAN_FLAG_AT_END) == 0 || until == end) &&

@@ -1,5 +1,5 @@
-// Walks the symbols of the current blob beside its ranges: the symbol adds points to a range in it,
-// and is rendered with a range found by a query for symbols.
+// Walks the symbols of the current blob along with its ranges: a range gets points for the symbol
+// that it overlaps, and a range found by a query for symbols is shown with its symbol.
 
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -42,7 +42,7 @@ export function beginSymbolWalk(): void {
   if (!walk.isAtEnd) enterBlock(current.firstBlock);
 }
 
-/** Every block belongs to one blob. Safety: hasSymbols. */
+/** Whether the current blob has symbols. Safety: hasSymbols. */
 function isAnyBlockWithSymbols(): bool {
   for (let block = current.firstBlock; block < current.endBlock; block++)
     if (blockHasSymbols(boundView, block)) return true;
@@ -93,7 +93,7 @@ export function findSymbol(start: usize, end: usize): bool {
   return walk.start < end;
 }
 
-/** For the first symbol that it overlaps; starts must not descend. */
+/** Points of a range for the first symbol that it overlaps; starts must not descend. */
 export function walkPoints(start: usize, end: usize): u32 {
   if (!findSymbol(start, end)) return 0;
   return symbolPoints((start == walk.start ? 1 : 0) + (end == walk.end ? 1 : 0), walk.kind);

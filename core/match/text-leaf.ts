@@ -1,5 +1,5 @@
-// TEXT: the content, or as the plan says the path, contains a literal. Candidate blocks have all
-// its grams.
+// TEXT: the content contains a literal, or the path, if the plan has PLAN_FLAG_IN_PATH. Candidate
+// blocks have all its grams.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_PATH, PLAN_FLAG_IN_PATH } from '../shared/plan.ts';
@@ -43,7 +43,6 @@ import {
 import { bindPath, PathLeaf } from './path-leaf.ts';
 import { nextRun, NO_RUN } from './runs.ts';
 
-/** Its runs are runs of candidate blocks, in which the needle is searched. */
 @unmanaged
 export class TextLeaf extends ContentLeaf {
   needle: u32; // address of the compiled needle
@@ -135,8 +134,8 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
 }
 
 /**
- * A literal with a newline before its end: the grams within each line rule out docs; the others are
- * read whole.
+ * Binds a literal with a newline before its end: the grams within its lines exclude docs; other docs
+ * are read whole.
  */
 function bindLines(arena: Arena, node: TextLeaf): usize {
   const bitmap = newBlockBitmap(arena);
@@ -145,7 +144,7 @@ function bindLines(arena: Arena, node: TextLeaf): usize {
   for (let i: u32 = 0; i < node.grams.keyCount; i++) {
     const key = keyAt(node.grams, i);
     if (isMiddleNewline(key)) continue;
-    // The docs of the first gram stay and are narrowed; those of the others are released.
+    // The docs of the first gram are intersected with those of each other one, which are then released.
     const mark = arenaMark(arena);
     const docs = docsOfGram(arena, node, key, bitmap);
     if (docs == NO_DOCS) {
@@ -175,7 +174,7 @@ function docsOfGram(arena: Arena, node: TextLeaf, key: u32, bitmap: usize): usiz
   return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
 }
 
-/** matchStart = 0: none. Hot: for every doc, and every match in it. */
+/** Moves the cursor to the next match; matchStart = 0 if there is none. Hot: called for every doc and match. */
 export function advanceText(node: TextLeaf): void {
   do {
     if (node.cursor >= node.cursorEnd) continue;

@@ -9,17 +9,17 @@ import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
 import { canKeepRanges } from './leaves.ts';
-import { contentBytesRead, current, forgetReads, forgetStopped, regexRunsInContent } from './current.ts';
+import {
+  contentBytesRead,
+  current,
+  forgetReads,
+  forgetStopped,
+  regexRunsInContent,
+} from './current.ts';
 import { activeLeafCount, evaluateDoc } from './evaluate.ts';
 import { positiveLeafCount } from './match-tree.ts';
 import { activeInContent, activeWords } from './node.ts';
-import {
-  beginPathRanges,
-  beginRanges,
-  countRest,
-  nextRange,
-  range,
-} from './ranges.ts';
+import { beginPathRanges, beginRanges, countRest, nextRange, range } from './ranges.ts';
 import {
   beginScore,
   docScore,
@@ -45,7 +45,7 @@ class MatchRow {
 }
 if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
-/** Of the current doc, without its share of the leaves. */
+/** Score of the current doc, without its share of the leaves. */
 let docPoints: u32 = 0;
 /** Whether there is room to keep ranges; the current doc's record, and its next range. */
 let isKeeping: bool = false;
@@ -158,7 +158,7 @@ function keepRange(): void {
 }
 
 /**
- * Ranges in content and path, or one over the path; points go to docPoints. Meaningless after
+ * Number of ranges in content and path, at least one; points go to docPoints. Meaningless after
  * isStopped.
  */
 function countRanges(tier: u32): u32 {
@@ -175,7 +175,7 @@ function countWordsInPath(): u32 {
   return count;
 }
 
-/** Once further ranges change nothing, those of a single leaf are only counted. */
+/** Scores the ranges in the content. Once further ones of a lone leaf change nothing, they are only counted. */
 function countInContent(tier: u32): u32 {
   beginRanges();
   beginSymbolWalk();
@@ -199,7 +199,7 @@ function countInContent(tier: u32): u32 {
   return count;
 }
 
-/** The points of a path are those of its best range, or of its name. */
+/** Scores the ranges in the path: the points are those of the best range, or of the name. */
 function countInPath(): u32 {
   docPoints = activeWords.count == 0 ? 0 : nameScore();
   let count: u32 = 0;

@@ -7,7 +7,15 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
 import { contextBefore } from './closure.ts';
 import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
-import { ENTRY_DEAD, ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, offsetAt, rowOf, hasFlag } from './entry.ts';
+import {
+  ENTRY_DEAD,
+  ENTRY_HALT,
+  ENTRY_MATCH,
+  ENTRY_UNKNOWN,
+  hasFlag,
+  offsetAt,
+  rowOf,
+} from './entry.ts';
 
 /** Number of remembered positions: every 64th byte; in texts over 2 MiB every 128th and so on. */
 const MEMO_SLOTS: usize = 1 << 15;
@@ -47,14 +55,14 @@ function beginText(dfa: Dfa, textStart: usize, textEnd: usize): void {
   forgetRows(dfa);
 }
 
-/** The rows of the cache were dropped: remembered states no longer exist. */
+/** Forgets all positions: the cache has dropped the rows that they name. */
 function forgetRows(dfa: Dfa): void {
   memoClearCount = dfa.clearCount;
   memory.fill(memo, 0, MEMO_SLOTS * 4);
   firstPassed = NONE;
 }
 
-/** A match was found ahead of the passed positions. */
+/** Forgets the passed positions up to `slot`: a match was found ahead of them. */
 function forgetPassed(slot: usize): void {
   if (firstPassed == NONE) return;
   memory.fill(memo + (firstPassed << 2), 0, (slot + 1 - firstPassed) << 2);

@@ -7,7 +7,7 @@
 //   freshIndex  entries from here on belong to a start at this position: a match among them is
 //               empty. The start itself is implied in a list of roots;
 //   isClosed    no further starts (a match was seen, or the search is anchored);
-//   context     the neighbour on the side already read; only kept for roots.
+//   context     the neighbour on the side already read; only for roots.
 //
 //   | header | row: an entry for each class of bytes, one for the end of the text | leaves |
 //
@@ -101,22 +101,22 @@ function listOf(dfa: Dfa, row: usize): usize {
 }
 
 @inline
-function keptLeaf(dfa: Dfa, row: usize, index: u32): u32 {
+function storedLeaf(dfa: Dfa, row: usize, index: u32): u32 {
   const list = listOf(dfa, row);
   return dfa.leafShift == LEAF_SHIFT
     ? leafAt(list, index)
     : <u32>load<u16>(list + (<usize>index << PLAIN_LEAF_SHIFT));
 }
 
-/** Sets the first `count` leaves of `row` from the list at `list`. */
-function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
+/** Copies the first `count` leaves of `row` to the list at `list`, which becomes the current one. */
+function loadLeaves(dfa: Dfa, row: usize, count: u32, list: u32): void {
   const work = dfa.work;
   work.list = list;
   work.count = 0;
-  for (let i: u32 = 0; i < count; i++) addLeaf(work, keptLeaf(dfa, row, i));
+  for (let i: u32 = 0; i < count; i++) addLeaf(work, storedLeaf(dfa, row, i));
 }
 
-function keepLeaves(dfa: Dfa, row: usize): void {
+function storeLeaves(dfa: Dfa, row: usize): void {
   const work = dfa.work;
   const list = listOf(dfa, row);
   if (dfa.leafShift == LEAF_SHIFT) {
@@ -195,10 +195,10 @@ function emptyCache(dfa: Dfa): void {
   dfa.scannedSize = 0;
 }
 
-/** A state could not be made, or the host stopped the work: the DFA gives up on this text. */
+/** Whether the DFA gives up on this text: a state could not be made, or the host stopped the work. */
 export let hasGivenUp: bool = false;
 
-/** Scans no longer stop at states without threads: ENTRY_START does not occur. Drops all states. */
+/** Lets scans continue at states without threads, without ENTRY_START. Drops all states. */
 export function dropStartFlags(dfa: Dfa): void {
   if (dfa.startFlag == 0) return;
   dfa.startFlag = 0;
@@ -263,7 +263,7 @@ function internState(
   head.freshIndex = freshIndex;
   head.kind = kind;
   for (let i: usize = 0; i < dfa.rowSize; i += 4) store<u32>(row + i, ENTRY_UNKNOWN);
-  keepLeaves(dfa, row);
+  storeLeaves(dfa, row);
   return row;
 }
 
@@ -295,7 +295,7 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
   if (head.hash != hash || head.count != work.count) return false;
   if (head.freshIndex != freshIndex || head.kind != kind) return false;
   for (let i: u32 = 0; i < work.count; i++) {
-    if (keptLeaf(dfa, row, i) != leafAt(work.list, i)) return false;
+    if (storedLeaf(dfa, row, i) != leafAt(work.list, i)) return false;
   }
   return true;
 }
@@ -326,7 +326,7 @@ export function closedRow(dfa: Dfa, row: usize): usize {
   if ((head.kind & KIND_CLOSED) != 0) return row;
   const count = head.freshIndex;
   if (count == 0) return ENTRY_DEAD;
-  takeKept(dfa, row, count, dfa.work.listB);
+  loadLeaves(dfa, row, count, dfa.work.listB);
   return internState(
     dfa,
     count,
@@ -368,7 +368,7 @@ function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const head = headOf(row);
   beginWalk(work, work.listA);
   if ((head.kind & KIND_PENDING) != 0) return resolveRoots(dfa, row, ahead);
-  takeKept(dfa, row, head.count, work.listA);
+  loadLeaves(dfa, row, head.count, work.listA);
   return dropMatches(dfa.automaton, work);
 }
 
@@ -381,7 +381,7 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   const before = isReverse ? ahead : behind;
   const after = isReverse ? behind : ahead;
   for (let i: u32 = 0; i < head.count; i++) {
-    if (walkFrom(automaton, work, keptLeaf(dfa, row, i), before, after, isReverse)) return true;
+    if (walkFrom(automaton, work, storedLeaf(dfa, row, i), before, after, isReverse)) return true;
   }
   if (isReverse) return dropMatches(automaton, work);
   if ((head.kind & KIND_CLOSED) == 0)
@@ -411,11 +411,11 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
     const target = stepLeaf(automaton, leafAt(leaves, i), byte);
     if (target != NO_STATE) addTarget(work, target);
   }
-  const takesNoStarts = isClosed || dfa.hasLateStarts == 0;
-  if (work.count == 0 && takesNoStarts) return ENTRY_DEAD;
+  const hasNoStarts = isClosed || dfa.hasLateStarts == 0;
+  if (work.count == 0 && hasNoStarts) return ENTRY_DEAD;
   const isStart = work.count == 0;
   const context = automaton.hasAsserts != 0 ? contextOf(byte) : CONTEXT_OTHER;
-  return <u32>closeRoots(dfa, context, takesNoStarts) | (isStart ? dfa.startFlag : 0);
+  return <u32>closeRoots(dfa, context, hasNoStarts) | (isStart ? dfa.startFlag : 0);
 }
 
 /** The row of the state whose roots are the current list; 0: hasGivenUp. */

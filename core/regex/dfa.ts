@@ -3,7 +3,15 @@
 // every other case is a flag of the entry. While no thread is alive, the forward scan jumps to the
 // next needle.
 
-import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
+import {
+  beginScan,
+  closedRow,
+  Dfa,
+  hasGivenUp,
+  makeEntry,
+  noteScanned,
+  startRow,
+} from './dfa-cache.ts';
 import {
   ENTRY_DEAD,
   ENTRY_HALT,

@@ -6,7 +6,15 @@
 import { contextBefore } from './closure.ts';
 import { beginScan, Dfa, hasGivenUp, makeEntry, noteScanned, startRow } from './dfa-cache.ts';
 import { endsMatch } from './dfa.ts';
-import { ENTRY_HALT, ENTRY_MATCH, ENTRY_UNKNOWN, isFlagged, offsetAt, rowOf, hasFlag } from './entry.ts';
+import {
+  ENTRY_HALT,
+  ENTRY_MATCH,
+  ENTRY_UNKNOWN,
+  hasFlag,
+  isFlagged,
+  offsetAt,
+  rowOf,
+} from './entry.ts';
 import { findByte } from '../scan/newlines.ts';
 
 /** Bytes of a half: enough to pay for its start, few enough to read again where it has a match. */
@@ -16,7 +24,7 @@ const HALF_MAX: usize = 8192;
 const LINE_MAX: usize = 4 * HALF_MAX;
 const NEWLINE: u8 = 10;
 
-/** Outcomes of a scan: no match ends in its half; one does, or unknown. */
+/** Outcomes of the scan of a half: no match ends in it; one does, or that is unknown. */
 const BARREN: u32 = 0;
 const UNSURE: u32 = 1;
 

@@ -11,8 +11,8 @@
 // Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
 // result. Nothing before `start` is read.
 
-import { FREQUENCY_UNIT, maskedFrequency } from './frequency';
-import { countMaskedByte, findMaskedByte, laneLimit } from './newlines';
+import { FREQUENCY_UNIT, maskedFrequency } from './frequency.ts';
+import { countMaskedByte, findMaskedByte, laneLimit } from './newlines.ts';
 
 const STEP: usize = 64;
 const CHUNK_SIZE: usize = 32;

@@ -7,15 +7,15 @@
 //              fourth.
 // Around a group in the class the run is measured byte by byte.
 //
-// If the class is a range, a byte is outside if saturating subtraction leaves it above zero. For other classes, two 16-entry
-// tables, by low and by high nibble, are looked up and ANDed; a byte is in the class if a bit remains. Each bit stands for
-// the high nibbles that have the same set of low nibbles (a row). If there are more than 8 rows, the most similar are merged;
-// bytes that this adds to the class are rejected when the run is measured.
+// If the class is a range, a byte is outside if saturating subtraction leaves it above zero. For other classes, two
+// 16-entry tables, by low and by high nibble, are looked up and ANDed; a byte is in the class if a bit remains. Each bit
+// stands for the high nibbles that have the same set of low nibbles (a row). If there are more than 8 rows, the most
+// similar are merged; bytes that this adds to the class are rejected when the run is measured.
 //
 // Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never change a result. Nothing
 // before `start` is read.
 
-import { shiftOne } from './lanes';
+import { shiftOne } from './lanes.ts';
 
 export const CLASS_RUN_SIZE: usize = 80;
 const SET_SIZE: usize = 32;

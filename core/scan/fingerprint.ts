@@ -13,9 +13,9 @@
 // ORed. No match is missed. literal-set.ts scans haystacks with it.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).
 
-import { FOLD_CLASS_MAX, foldVariants } from '../text/fold';
-import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize, encodeUtf8 } from '../text/utf8';
-import { FREQUENCY_UNIT, byteFrequency } from './frequency';
+import { FOLD_CLASS_MAX, foldVariants } from '../text/fold.ts';
+import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize, encodeUtf8 } from '../text/utf8.ts';
+import { FREQUENCY_UNIT, byteFrequency } from './frequency.ts';
 
 /** Most literals of a set. */
 export const FINGERPRINT_LITERALS_MAX: u32 = 64;

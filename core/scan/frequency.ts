@@ -1,6 +1,6 @@
 // The frequency of bytes in source code, from which scanners choose what to search for.
 
-import { BYTE_FREQUENCY_TABLE } from './frequency-table';
+import { BYTE_FREQUENCY_TABLE } from './frequency-table.ts';
 
 /** Approximate sum of all frequencies: a frequency is occurrences in this many bytes. */
 export const FREQUENCY_UNIT: u32 = 65536;

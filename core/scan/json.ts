@@ -1,7 +1,7 @@
 // Writes text as JSON in UTF-8. Only required escapes are used, and each byte that is not
 // well-formed UTF-8 becomes U+FFFD. Each step takes 16 bytes without a branch on their values:
-//   1. letters = the escape letter of each byte: n for a newline and so on, else the byte itself; a
-//      lane of 0 is a byte without a letter (U+0001, all above 0x7F), and its step is written by code
+//   1. letters = the escape letter of each byte: n for a newline and so on, else the byte itself;
+//      a lane of 0 is a byte without a letter (U+0001, all above 0x7F): its step is written by code
 //      points instead;
 //   2. escaped = mask of the lanes that differ from their letter, or are a quote or a backslash;
 //   3. for each half: a row of EXPANSIONS, chosen by the half's 8 bits of the mask, spreads the
@@ -10,7 +10,7 @@
 // Measured: 2026-11-21, bench/kernels.ts, Linux kernel/, EPYC (Zen 4): 4.9 GB/s; one escape at a
 // time, each found by ctz, 1.3. Leaves quotes around strings, objects and arrays to the caller.
 
-import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
+import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8.ts';
 
 const STEP: usize = 16;
 const HALF: usize = 8;
@@ -85,7 +85,7 @@ function writeAscii(outPtr: usize, byte: u32): usize {
   return outPtr + 6;
 }
 
-/** Writes the code point of `size` bytes at `ptr`; returns the address after it. */
+/** Writes the non-ASCII code point of `size` bytes at `ptr`; returns the address after it. */
 @inline
 function writePoint(outPtr: usize, ptr: usize, point: u32, size: usize): usize {
   const isReplaced = point == REPLACEMENT;

@@ -4,8 +4,8 @@
 // `end` may be read; they never change a result. Nothing before `start`, a code point border, is
 // read.
 
-import { NEEDLE_ROW_SIZE } from '../shared/program';
-import { REPLACEMENT, decodeUtf8, decodedPoint } from '../text/utf8';
+import { NEEDLE_ROW_SIZE } from '../shared/program.ts';
+import { REPLACEMENT, decodeUtf8, decodedPoint } from '../text/utf8.ts';
 import {
   FINGERPRINT_LITERALS_MAX,
   BUCKETS_PER_HALF,
@@ -14,7 +14,7 @@ import {
   fingerprintBegin,
   fingerprintEnd,
   fingerprintSize,
-} from './fingerprint';
+} from './fingerprint.ts';
 import {
   HAYSTACK_FOLDS_INTO_ASCII,
   NEEDLE_EMPTY,
@@ -22,8 +22,8 @@ import {
   NEEDLE_TOO_LARGE,
   NEEDLE_SIZE_MAX,
   compileNeedle,
-} from './literal';
-import { LITERAL_SET_HEAD_SIZE, LiteralSet, scanBoth, scanHalf } from './set-scan';
+} from './literal.ts';
+import { LITERAL_SET_HEAD_SIZE, LiteralSet, scanBoth, scanHalf } from './set-scan.ts';
 
 export { foundSetEnd, foundSetIndex } from './set-scan';
 

@@ -10,8 +10,8 @@
 // functions that take a haystack: up to 64 bytes past `end` may be read; they never change a
 // result. Nothing before `start` is read. `start` counts as a code point border.
 
-import { foldCodePoint, isFoldable } from '../text/fold';
-import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
+import { foldCodePoint, isFoldable } from '../text/fold.ts';
+import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8.ts';
 import {
   BytePlan,
   bytePlanSize,
@@ -19,7 +19,7 @@ import {
   countBytes,
   findBytes,
   matchesBytes,
-} from './byte-plan';
+} from './byte-plan.ts';
 import {
   PointPlan,
   compilePointPlan,
@@ -27,7 +27,7 @@ import {
   foundPointsEnd,
   matchPoints,
   pointPlanSizeMax,
-} from './point-plan';
+} from './point-plan.ts';
 
 const ENGINE_EXACT: u32 = 1;
 const ENGINE_ASCII_FOLD: u32 = 2;

@@ -12,7 +12,7 @@
 // read; they never change a result. Nothing before `start` is read. `start` counts as a code point
 // border.
 
-import { FOLD_CLASS_MAX, foldCodePoint, foldVariants } from '../text/fold';
+import { FOLD_CLASS_MAX, foldCodePoint, foldVariants } from '../text/fold.ts';
 import {
   REPLACEMENT,
   decodeUtf8,
@@ -20,10 +20,10 @@ import {
   decodedPoint,
   decodedSize,
   encodeUtf8,
-} from '../text/utf8';
-import { BytePlan, bytePlanHitRate, bytePlanSize, compileBytePlan, findBytes } from './byte-plan';
-import { FREQUENCY_UNIT, byteFrequency } from './frequency';
-import { findNonAscii } from './newlines';
+} from '../text/utf8.ts';
+import { BytePlan, bytePlanHitRate, bytePlanSize, compileBytePlan, findBytes } from './byte-plan.ts';
+import { FREQUENCY_UNIT, byteFrequency } from './frequency.ts';
+import { findNonAscii } from './newlines.ts';
 
 const ANCHOR_RUN: u32 = 1;
 const ANCHOR_TWO_PAIRS: u32 = 2;

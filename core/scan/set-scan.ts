@@ -9,17 +9,17 @@
 // up to 64 bytes past `end` may be read; they never change a result. Nothing before `start` is
 // read. `start` counts as a code point border.
 
-import { decodeUtf8, decodedSize } from '../text/utf8';
+import { decodeUtf8, decodedSize } from '../text/utf8.ts';
 import {
   CANDIDATE_SIZE,
   Candidate,
   Fingerprint,
   fingerprintCandidates,
   fingerprintTables,
-} from './fingerprint';
-import { shiftOne, shiftTwo } from './lanes';
-import { matchNeedle } from './literal';
-import { laneLimit } from './newlines';
+} from './fingerprint.ts';
+import { shiftOne, shiftTwo } from './lanes.ts';
+import { matchNeedle } from './literal.ts';
+import { laneLimit } from './newlines.ts';
 
 const STEP: usize = 32;
 const NO_LITERAL: u32 = 0xffffffff;

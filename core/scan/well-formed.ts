@@ -11,9 +11,9 @@
 
 // Safety: reads nothing outside the range, except up to 64 bytes past its end.
 
-import { decodedSize, decodeUtf8 } from '../text/utf8';
-import { shiftOne, shiftThree, shiftTwo } from './lanes';
-import { findNonAscii } from './newlines';
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { shiftOne, shiftThree, shiftTwo } from './lanes.ts';
+import { findNonAscii } from './newlines.ts';
 
 const STEP: usize = 64;
 /** Bytes to read by code points where vectors stopped: the step, and the rest of a sequence. */

@@ -57,10 +57,8 @@ let outputEnd: usize = 0;
 let outputLimit: usize = 0;
 let segmentEnds: usize = 0;
 
-/**
- * Of the batch: bytes and number of blobs; blockIds, unused ones included, a multiple of the
- * segment's; closed segments. Final after builderClose.
- */
+// Counts of the batch, final after builderClose: bytes of content; blobs; blockIds, unused ones included, a multiple of
+// SEGMENT_BLOCKS; closed segments.
 export let contentSize: u32 = 0;
 export let blobCount: u32 = 0;
 export let blockCount: u32 = 0;
@@ -114,11 +112,13 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   if (segmentBlockCount > 0) {
     // A content that fits one segment is never split by the end of one, so that adding it can be
     // undone.
-    const canFit = segmentBlockCount + count <= format.SEGMENT_BLOCKS && keysEnd + keysSize <= blockKeyEnds;
+    const canFit =
+      segmentBlockCount + count <= format.SEGMENT_BLOCKS && keysEnd + keysSize <= blockKeyEnds;
     const status = canFit ? STATUS_OK : closeSegment(contentSize);
     if (status != STATUS_OK) return status;
   }
-  if (segmentCount + count / (format.SEGMENT_BLOCKS / 2) + 1 > format.SEGMENT_COUNT_MAX) return STATUS_SEGMENTS_FULL;
+  if (segmentCount + count / (format.SEGMENT_BLOCKS / 2) + 1 > format.SEGMENT_COUNT_MAX)
+    return STATUS_SEGMENTS_FULL;
   // Why: adding a content across segments cannot be undone, so its grams are counted first.
   if (trigramMax > 0 && (count > format.SEGMENT_BLOCKS || keysSize > <usize>KEY_CAPACITY * 4)) {
     if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
@@ -174,7 +174,7 @@ function countDistinct(start: usize, end: usize): u32 {
   return <u32>((listEnd - keysEnd) >> 2);
 }
 
-/** Whether the keys from `list` on, block by block, include more distinct ones. */
+/** Whether the keys from `list` on, listed block by block, have more distinct ones than trigramMax. */
 function isOverTrigramMax(list: usize, trigramMax: u32): bool {
   if (<u32>((keysEnd - list) >> 2) <= trigramMax) return false;
   let distinct: u32 = 0;
@@ -331,7 +331,7 @@ function encodeSegment(gramCount: u32, headPtr: usize, framesPtr: usize): usize 
  * Ends the batch: shifts the rows to its position in the shard.
  * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
  */
-export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): i32 {
+export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): void {
   for (let i: u32 = 0; i < blobCount; i++) {
     const row = changetype<BlobRow>(blobRows + <usize>i * format.BLOB_ROW_SIZE);
     row.contentOffset += contentBase;
@@ -342,7 +342,6 @@ export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): 
     row.contentOffset += contentBase;
     if (row.blobId != format.NONE_ID) row.blobId += blobBase;
   }
-  return STATUS_OK;
 }
 
 /** All counts are final afterwards. Errors: STATUS_OUT_OF_MEMORY, STATUS_SEGMENTS_FULL. */
@@ -350,7 +349,7 @@ export function builderClose(): i32 {
   return segmentBlockCount > 0 ? closeSegment(contentSize) : STATUS_OK;
 }
 
-/** Ends of the segments in memory. Safety: index < segment count, or one less for the start. */
+/** Address after a segment in memory, where the next one starts. Safety: index < segmentCount. */
 export function builderSegmentEnd(index: u32): usize {
   return <usize>load<u32>(segmentEnds + (<usize>index << 2));
 }

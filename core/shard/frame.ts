@@ -8,7 +8,7 @@
 //           bit first
 //   BITMAP  a bit for each block of the segment, 1,024 bytes
 // Measured: 2026-11-21, experiment X3: lists are clustered, so the code that adapts to each gap
-// beats the Rice code with one parameter a frame; daemon and core documents hold the table.
+// beats the Rice code with one parameter a frame (DECISIONS.md).
 
 import { setBit } from '../base/bits.ts';
 import {
@@ -48,11 +48,12 @@ function frameOrder(head: u32): u32 {
   return (head >> FRAME_ORDER_SHIFT) & ORDER_MAX;
 }
 
-/** The smallest size in bits of the gaps over all orders; bestOrder() gives the order. */
-let bestOrderFound: u32 = 0;
+/** The order that bestGolombBits found. */
+let bestOrder: u32 = 0;
 
+/** The smallest size in bits of the gaps over all orders; sets bestOrder. */
 function bestGolombBits(idsPtr: usize, count: u32): u32 {
-  // Why: a walk for each order costs eight passes; the mean gap already tells which three can win.
+  // Why: trying every order takes eight passes; by the mean gap only four can win.
   const span = <u32>load<u16>(idsPtr + ((<usize>count - 1) << 1)) + 1;
   const meanBits: u32 = 31 - <u32>clz(span / count + 1);
   const first: u32 = meanBits > 3 ? meanBits - 3 : 0;
@@ -62,7 +63,7 @@ function bestGolombBits(idsPtr: usize, count: u32): u32 {
     const bits = golombBits(idsPtr, count, order);
     if (bits < best) {
       best = bits;
-      bestOrderFound = order;
+      bestOrder = order;
     }
   }
   return best;
@@ -94,8 +95,8 @@ export function encodeFrame(idsPtr: usize, count: u32, outPtr: usize): u32 {
   const bits = bestGolombBits(idsPtr, count);
   const size: u32 = <u32>(count < 128 ? 1 : 2) + ((bits + 7) >> 3);
   if (size >= BITMAP_SIZE) return encodeBitmap(idsPtr, count, outPtr);
-  encodeGolomb(idsPtr, count, bestOrderFound, outPtr);
-  return frameHead(FRAME_GOLOMB, bestOrderFound, size);
+  encodeGolomb(idsPtr, count, bestOrder, outPtr);
+  return frameHead(FRAME_GOLOMB, bestOrder, size);
 }
 
 function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {

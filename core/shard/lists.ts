@@ -88,14 +88,13 @@ export function listMask(view: ShardView, gram: u32): u32 {
   return load<u32>(list);
 }
 
-/** Coded bytes read by the last readSegment or stripeCost. */
+/** Coded bytes read by the last readSegment. */
 export let frameBytes: u32 = 0;
 
-/**
- * Head of the frame in `segment`, with its address in framePtr; 0 if the list exceeds the section.
- */
+/** Address of the frame that seekFrame found. */
 let framePtr: usize = 0;
 
+/** Head of the list's frame in `segment`; 0 if the list exceeds the section. Sets framePtr. */
 function seekFrame(view: ShardView, reference: u32, segment: u32): u32 {
   const list = <usize>view.postings + reference;
   const end = <usize>view.postings + view.postingsSize;

@@ -34,7 +34,7 @@ import {
 } from './rows.ts';
 import { ShardView } from './view.ts';
 
-/** Section in which the last open failed, and row, page or other number there. */
+/** Where the last open failed: the section, and the row, page or other number in it. */
 export let failSection: u32 = 0;
 export let failIndex: u32 = 0;
 
@@ -92,7 +92,8 @@ function checkHeader(base: usize, size: u32): i32 {
   }
   const version = load<u32>(base, format.HEADER_VERSION_OFFSET);
   if (version != format.FORMAT_VERSION) return openFail(STATUS_VERSION, 0, version);
-  if (load<u32>(base, format.HEADER_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
+  if (load<u32>(base, format.HEADER_FILE_SIZE_OFFSET) != size)
+    return openFail(STATUS_TRUNCATED, 0, size);
   if (load<u64>(base, format.HEADER_CHECKSUM_OFFSET) != headerChecksum(base)) {
     return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
   }
@@ -130,13 +131,12 @@ function locateSections(view: ShardView): i32 {
   if (view.blockCount > format.SEGMENT_BLOCKS * format.SEGMENT_COUNT_MAX) {
     return openFail(STATUS_SECTION_TABLE, format.SECTION_BLOCKS, view.blockCount);
   }
-  if (view.gramCount > format.GRAM_KEY_COUNT) return openFail(STATUS_SECTION_TABLE, format.SECTION_GRAM_KEYS, 0);
+  if (view.gramCount > format.GRAM_KEY_COUNT)
+    return openFail(STATUS_SECTION_TABLE, format.SECTION_GRAM_KEYS, 0);
   storeAddresses(base, view);
-  const status = checkTables(base, view, hashSize);
-  if (status != STATUS_OK) return status;
+  if (!areTablesSized(base, view, hashSize)) return openFail(STATUS_SECTION_TABLE, failSection, 0);
   view.pathGroupShift = pathGroupShift(view.docCount, view.pathRowSize);
-  const pageCount = (sectionRow(base, format.SECTION_PAGE_SUMS).start + format.PAGE_SIZE - 1) >> format.PAGE_SHIFT;
-  return hasRows(base, format.SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(format.SECTION_PAGE_SUMS);
+  return STATUS_OK;
 }
 
 /** Stores the addresses of all sections, and the sizes that follow from theirs. */
@@ -169,36 +169,31 @@ function storeAddresses(base: usize, view: ShardView): void {
   view.pageSums = addressOf(base, format.SECTION_PAGE_SUMS);
 }
 
-function checkTables(base: usize, view: ShardView, hashSize: u32): i32 {
-  if (!hasRows(base, format.SECTION_BLOBS, view.blobCount, format.BLOB_ROW_SIZE)) return tableFail(format.SECTION_BLOBS);
-  if (!hasRows(base, format.SECTION_BLOB_HASHES, view.blobCount, hashSize))
-    return tableFail(format.SECTION_BLOB_HASHES);
-  if (!hasRows(base, format.SECTION_BLOCKS, view.blockCount + 1, format.BLOCK_ROW_SIZE))
-    return tableFail(format.SECTION_BLOCKS);
-  if (!hasRows(base, format.SECTION_DOCS, view.docCount, format.DOC_ROW_SIZE)) return tableFail(format.SECTION_DOCS);
-  if (!hasRows(base, format.SECTION_PATH_ORDER, view.docCount, 4)) return tableFail(format.SECTION_PATH_ORDER);
-  if (!hasRows(base, format.SECTION_REPOS, view.repoCount, format.REPO_ROW_SIZE)) return tableFail(format.SECTION_REPOS);
-  if (!hasRows(base, format.SECTION_LANGUAGES, view.languageCount, format.LANGUAGE_ROW_SIZE)) {
-    return tableFail(format.SECTION_LANGUAGES);
-  }
-  if (!hasRows(base, format.SECTION_GRAM_KEYS, view.gramCount, 4)) return tableFail(format.SECTION_GRAM_KEYS);
-  if (!hasRows(base, format.SECTION_GRAM_LISTS, view.gramCount + 1, 4))
-    return tableFail(format.SECTION_GRAM_LISTS);
-  if (!hasRows(base, format.SECTION_CASE_MARKS, view.blockCount, format.CASE_MARKS_SIZE)) {
-    return tableFail(format.SECTION_CASE_MARKS);
-  }
-  if (!hasRows(base, format.SECTION_PATH_GRAM_KEYS, view.pathGramCount, 4))
-    return tableFail(format.SECTION_PATH_GRAM_KEYS);
-  const isRowSize =
+/** Whether every table has as many rows as the header says. */
+function areTablesSized(base: usize, view: ShardView, hashSize: u32): bool {
+  const pageCount =
+    (sectionRow(base, format.SECTION_PAGE_SUMS).start + format.PAGE_SIZE - 1) >> format.PAGE_SHIFT;
+  return (
+    hasRows(base, format.SECTION_BLOBS, view.blobCount, format.BLOB_ROW_SIZE) &&
+    hasRows(base, format.SECTION_BLOB_HASHES, view.blobCount, hashSize) &&
+    hasRows(base, format.SECTION_BLOCKS, view.blockCount + 1, format.BLOCK_ROW_SIZE) &&
+    hasRows(base, format.SECTION_DOCS, view.docCount, format.DOC_ROW_SIZE) &&
+    hasRows(base, format.SECTION_PATH_ORDER, view.docCount, 4) &&
+    hasRows(base, format.SECTION_REPOS, view.repoCount, format.REPO_ROW_SIZE) &&
+    hasRows(base, format.SECTION_LANGUAGES, view.languageCount, format.LANGUAGE_ROW_SIZE) &&
+    hasRows(base, format.SECTION_GRAM_KEYS, view.gramCount, 4) &&
+    hasRows(base, format.SECTION_GRAM_LISTS, view.gramCount + 1, 4) &&
+    hasRows(base, format.SECTION_CASE_MARKS, view.blockCount, format.CASE_MARKS_SIZE) &&
+    hasRows(base, format.SECTION_PATH_GRAM_KEYS, view.pathGramCount, 4) &&
+    hasRows(base, format.SECTION_PATH_GRAM_ROWS, view.pathGramCount, view.pathRowSize) &&
     popcnt(view.pathRowSize) == 1 &&
     view.pathRowSize >= format.PATH_ROW_SIZE_MIN &&
-    view.pathRowSize <= format.PATH_ROW_SIZE_MAX;
-  if (!isRowSize || !hasRows(base, format.SECTION_PATH_GRAM_ROWS, view.pathGramCount, view.pathRowSize))
-    return tableFail(format.SECTION_PATH_GRAM_ROWS);
-  return STATUS_OK;
+    view.pathRowSize <= format.PATH_ROW_SIZE_MAX &&
+    hasRows(base, format.SECTION_PAGE_SUMS, pageCount, 4)
+  );
 }
 
-/** The sums of the page sums, then the pages of all sections except contents and postings. */
+/** Checks the sums of pages, then with them the pages of all sections except contents and postings. */
 function checkTablePages(view: ShardView): i32 {
   const sums = sectionRow(view.base, format.SECTION_PAGE_SUMS);
   if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
@@ -215,13 +210,10 @@ function addressOf(base: usize, kind: u32): u32 {
   return <u32>base + sectionRow(base, kind).start;
 }
 
-/** Whether a section has exactly `count` rows; in 64 bits, so that no count wraps. */
+/** Whether a section has exactly `count` rows; in 64 bits, so that no count wraps. Sets failSection. */
 function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
+  failSection = kind;
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
-}
-
-function tableFail(section: u32): i32 {
-  return openFail(STATUS_SECTION_TABLE, section, 0);
 }
 
 // Rows of the tables. Safety: the id is below its count; for blocks it may equal the count.
@@ -238,7 +230,7 @@ export function docAt(view: ShardView, docId: u32): DocRow {
   return changetype<DocRow>(<usize>view.docs + <usize>docId * format.DOC_ROW_SIZE);
 }
 
-/** Blobs are contiguous in the content, their blocks in ascending order; each has a first doc. */
+/** Checks that blobs are contiguous in the content, their blocks ascend, and each has a first doc. */
 function checkBlobs(view: ShardView): i32 {
   let content: u32 = 0;
   let block: u32 = 0;
@@ -263,7 +255,7 @@ function checkBlobs(view: ShardView): i32 {
     : openFail(STATUS_BLOB_ROW, format.SECTION_BLOBS, view.blobCount);
 }
 
-/** Blocks ascend; those of a blob are inside it, from its start on. */
+/** Checks that blocks ascend, and that those of a blob fill it. */
 function checkBlocks(view: ShardView): i32 {
   for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
     const row = blockAt(view, blockId);
@@ -295,7 +287,7 @@ function blockFail(blockId: u32): i32 {
   return openFail(STATUS_BLOCK_ROW, format.SECTION_BLOCKS, blockId);
 }
 
-/** Names of repos and languages are inside the section of names. */
+/** Checks that names of repos and languages are inside the section of names. */
 function checkNames(view: ShardView): i32 {
   for (let i: u32 = 0; i < view.repoCount; i++) {
     const row = changetype<RepoRow>(<usize>view.repos + <usize>i * format.REPO_ROW_SIZE);
@@ -312,7 +304,7 @@ function checkNames(view: ShardView): i32 {
   return STATUS_OK;
 }
 
-/** Paths are contiguous in the order of docs; ids are in range; ranks are a permutation. */
+/** Checks that paths are contiguous in the order of docs, ids in range, and ranks a permutation. */
 function checkDocs(view: ShardView): i32 {
   let path: u32 = 0;
   for (let docId: u32 = 0; docId < view.docCount; docId++) {
@@ -335,7 +327,7 @@ function checkDocs(view: ShardView): i32 {
   return path == view.pathsSize ? STATUS_OK : openFail(STATUS_PATH_ORDER, format.SECTION_PATHS, path);
 }
 
-/** A doc with a blob is in the blob's chain; ids in it ascend, and its docs have one language. */
+/** Whether a doc with a blob is in the blob's chain, with ascending ids and one language. */
 function isBlobValid(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == format.NONE_ID) return row.nextDoc == format.NONE_ID;
   if (row.blobId >= view.blobCount || blobAt(view, row.blobId).firstDoc > docId) return false;
@@ -346,7 +338,7 @@ function isBlobValid(view: ShardView, row: DocRow, docId: u32): bool {
   return next.blobId == row.blobId && next.languageIndex == row.languageIndex;
 }
 
-/** Keys ascend; lists are inside the postings, in order. */
+/** Checks that keys ascend, and lists are inside the postings, in order. */
 function checkGrams(view: ShardView): i32 {
   let previousKey: i64 = -1;
   let previousList: u32 = 0;
@@ -370,7 +362,7 @@ function checkGrams(view: ShardView): i32 {
   return end == view.postingsSize ? STATUS_OK : listFail(view.gramCount);
 }
 
-/** Keys ascend. */
+/** Checks that keys ascend. */
 function checkPathGrams(view: ShardView): i32 {
   let previousKey: i64 = -1;
   for (let i: u32 = 0; i < view.pathGramCount; i++) {

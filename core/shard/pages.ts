@@ -5,6 +5,7 @@
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
+import { getBit, setBit } from '../base/bits.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { ShardView } from './view.ts';
 
@@ -29,7 +30,7 @@ export function verifiedPagesSize(): usize {
 /** The address of the page that failed the last check. */
 let failedPage: usize = 0;
 
-/** Sets the verifiedPagesSize bytes, zeros; from now on pages are checked. */
+/** Passes a bitmap of verifiedPagesSize zero bytes; from now on pages are checked. */
 export function pagesInit(bitmap: usize): void {
   verifiedPages = bitmap;
 }
@@ -43,11 +44,11 @@ export function forgetPages(start: usize, end: usize): void {
 }
 
 @inline
-function isCached(page: usize): bool {
-  return ((<u32>load<u8>(verifiedPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
+function isVerified(page: usize): bool {
+  return getBit(verifiedPages, <u32>page) != 0;
 }
 
-/** Sum of a page of the file, without the first `headSize` bytes and those from `end` on. */
+/** Sum of a page of the file; the first `headSize` bytes and those from `end` on do not count. */
 @inline
 function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   const start = max(base + headSize, base + (page << PAGE_SHIFT));
@@ -55,7 +56,7 @@ function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   return <u32>xxh64(start, start < stop ? stop - start : 0, 0);
 }
 
-/** Sums of all pages of the file up to `end`, as u32 to `out`. */
+/** Writes the sums of all pages of the file up to `end` to `out`, u32 each. */
 export function sumPages(base: usize, headSize: usize, end: usize, out: usize): void {
   const count = (end - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
   for (let page: usize = 0; page < count; page++) {
@@ -83,9 +84,9 @@ export function arePagesValid(
   if (verifiedPages == 0) return true;
   const last = (min(end, sums) - 1) >> PAGE_SHIFT;
   for (let page = start >> PAGE_SHIFT; page <= last; page++) {
-    if (isCached(page)) continue;
+    if (isVerified(page)) continue;
     let stop = page + 1;
-    while (stop <= last && !isCached(stop)) stop++;
+    while (stop <= last && !isVerified(stop)) stop++;
     if (!checkRun(base, headSize, sums, page, stop)) return false;
     page = stop;
   }
@@ -100,8 +101,7 @@ function checkRun(base: usize, headSize: usize, sums: usize, first: usize, stop:
     const ofFile = page - (base >> PAGE_SHIFT);
     failedPage = page << PAGE_SHIFT;
     if (sumOf(base, headSize, sums, ofFile) != load<u32>(sums + (ofFile << 2))) return false;
-    const ptr = verifiedPages + (page >> 3);
-    store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (<u32>page & 7)));
+    setBit(verifiedPages, <u32>page);
   }
   return true;
 }

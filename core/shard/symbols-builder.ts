@@ -18,7 +18,7 @@ import { compareFolded, NO_PARENT } from './symbols.ts';
 //
 //   slots    128 MiB   u32 index of a name plus one, by its hash; 0: free (open addressing)
 //   names    448 MiB   Name
-//   places   320 MiB   u32 blockId, u32 index plus one of the name's next place
+//   links    320 MiB   u32 blockId, u32 index plus one of the name's next link
 //   starts             u32 for each blockId, and one more: start of its rows
 //   rows     384 MiB   rows of symbols as in the file (FORMAT.md, "Symbol")
 //   rest               for symbolsFinish: rows to sort, twice; offsets, sizes, references, lists
@@ -29,8 +29,8 @@ const LINKS_MAX: u32 = 40 << 20;
 const NUMBER_SIZE_MAX: usize = 5;
 
 /**
- * A distinct name, or word of one up to its end, and its blocks: the first here, the others in a
- * chain of places. Names that fold alike have separate, adjacent rows.
+ * A distinct name, or the end of one from a word on, and its blocks: the first here, the others in a
+ * chain of links. Names that fold alike have separate, adjacent rows.
  */
 @unmanaged
 class Name {
@@ -38,7 +38,7 @@ class Name {
   size: u32; // at most SYMBOL_KEY_SIZE_MAX
   firstBlock: u32; // blockIds ascend
   lastBlock: u32;
-  firstLink: u32; // index plus one of the place after the first block; 0: none
+  firstLink: u32; // index plus one of the link for the second block; 0: none
   lastLink: u32;
   blockCount: u32; // distinct blocks
 }
@@ -186,7 +186,7 @@ function addNames(ptr: usize, size: u32): i32 {
   return status;
 }
 
-/** Adds the current block to the text, cut to the size of keys. */
+/** Adds the current block to the name, cut to the size of keys. */
 function addName(ptr: usize, size: u32): i32 {
   const keySize = min(size, layout.SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, keySize) & (HASH_SLOTS - 1);

@@ -22,6 +22,7 @@ import {
   STATUS_TRUNCATED,
   STATUS_VERSION,
 } from '../shared/status.ts';
+import { setBit } from '../base/bits.ts';
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
@@ -79,7 +80,8 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_STARTS, failedRow);
   if (!areParentsValid(base, view))
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_PARENTS, failedRow);
-  if (!areNamesValid(view)) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
+  if (!areNamesValid(view))
+    return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
   view.symbolStarts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return STATUS_OK;
 }
@@ -109,9 +111,9 @@ export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 
   if (damaged != 0xffffffff) return openFail(STATUS_PAGE_SUM, 0, damaged);
   let count: u32 = 0;
   for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
-    const own = countSymbols(view, blockId);
-    if (own < 0) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, blockId);
-    count += <u32>own;
+    const symbols = countSymbols(view, blockId);
+    if (symbols < 0) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, blockId);
+    count += <u32>symbols;
   }
   if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, count);
   for (let name: u32 = 0; name < view.symbolNameCount; name++) {
@@ -411,13 +413,6 @@ export function lowerSymbolName(
   return start;
 }
 
-/** Kind of a parent: SYMBOL_*. Safety: parent < symbolParentCount. */
-@inline
-export function symbolParentKind(view: ShardView, parent: u32): u32 {
-  const row = <usize>view.symbolParents + <usize>parent * layout.SYMBOL_PARENT_ROW_SIZE;
-  return changetype<SymbolParentRow>(row).kind;
-}
-
 /** Whether a name equals `text`, or begins with it, ignoring case; false after the last name. */
 export function isSymbolNamed(
   view: ShardView,
@@ -441,7 +436,7 @@ export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool 
   const list = load<u32>(<usize>view.symbolNameLists + (<usize>name << 2));
   symbolListBytes = 4;
   if (list >> LIST_SINGLE_SHIFT) {
-    setBlock(bitmap, list & 0x7fffffff);
+    setBit(bitmap, list & 0x7fffffff);
     return true;
   }
   const end = <usize>view.symbolLists + view.symbolListsSize;
@@ -454,14 +449,8 @@ export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool 
   for (let i: u32 = 0; i < count; i++) {
     blockId += readNumber(end);
     if (symbolRow.next > end || blockId >= view.blockCount) return false;
-    setBlock(bitmap, blockId);
+    setBit(bitmap, blockId);
   }
   symbolListBytes = <u32>(symbolRow.next - start);
   return symbolRow.next <= end;
-}
-
-@inline
-function setBlock(bitmap: usize, blockId: u32): void {
-  const ptr = bitmap + (blockId >> 3);
-  store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (blockId & 7)));
 }

@@ -62,9 +62,12 @@ export function verifyPathGrams(view: ShardView, scratch: usize): i32 {
   return isSame ? STATUS_OK : fail(STATUS_GRAM_KEYS, format.SECTION_PATH_GRAM_ROWS);
 }
 
+/** Room for the keys of a block, which may be all. */
+const KEYS_SIZE: usize = <usize>format.GRAM_KEY_COUNT * 4 + 64;
+
 /** Bytes of scratch memory for verifySegment: a set and a list of keys, and a bitmap. */
 export function verifyScratchSize(): usize {
-  return KEY_SET_SIZE + (<usize>8 << 20) + 64 + format.BITMAP_SIZE + format.CASE_MARKS_SIZE;
+  return KEY_SET_SIZE + KEYS_SIZE + format.BITMAP_SIZE + format.CASE_MARKS_SIZE;
 }
 
 /**
@@ -87,7 +90,7 @@ export function verifySegment(view: ShardView, segment: u32, scratch: usize): i3
   const end = min(first + format.SEGMENT_BLOCKS, view.blockCount);
   memory.fill(scratch, 0, KEY_SET_SIZE);
   const keys = scratch + KEY_SET_SIZE;
-  const bitmap = keys + (<usize>8 << 20) + 64;
+  const bitmap = keys + KEYS_SIZE;
   const marks = bitmap + format.BITMAP_SIZE;
   let contentSum: u64 = 0;
   for (let blockId = first; blockId < end; blockId++) {
@@ -109,7 +112,7 @@ export function verifySegment(view: ShardView, segment: u32, scratch: usize): i3
   return postingSum == contentSum ? STATUS_OK : fail(STATUS_FRAME, first);
 }
 
-/** A block begins at a line's start, with the line number that follows from the newlines before. */
+/** Whether a block begins at a line's start, with a line number that follows from the newlines before. */
 function isBlockValid(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
   const row = blockAt(view, blockId);
   if (stop <= start) return false;

@@ -1,6 +1,6 @@
-// Properties of symbol kinds by their number (symbols.ts): two lists in the order of the numbers,
-// both with eight entries a line, so that they can be compared. The daemon has its own list of names, for their types (daemon/engine/symbols/kinds.ts);
-// a test compares the two.
+// Properties of symbol kinds by their number (symbols.ts): two lists in the order of the numbers, both with eight entries a
+// line, so that they can be compared. The daemon lists the names again, as types (daemon/engine/symbols/kinds.ts); a test
+// compares the two.
 
 /** As in the API. */
 // prettier-ignore

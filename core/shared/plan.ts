@@ -51,14 +51,17 @@ export const NODE_GRAMS: u32 = 12;
 export const NODE_SYMBOL: u32 = 13;
 export const NODE_SYMBOL_REGEX: u32 = 14;
 
-// The head of an expression. The first three are indexes of nodes plus one, or 0: the grams
-// required of a match; of the block where a match that may span lines begins; of that block and the
-// next one, each literal in one of them. Alternatively the next block consists only of bytes of the
-// chain and non-ASCII bytes. If the first block by itself lacks them, it has only these bytes from
-// the start of the match to its end.
+// The head of an expression. Its first three words are conditions on grams: the index of a node plus one, or 0.
 export const REGEX_HEAD_SIZE: u32 = 28;
+/** Holds for every match. */
 export const REGEX_CONDITION_OFFSET: u32 = 0;
+/** Of matches that may span lines: holds for the block where a match begins. */
 export const REGEX_START_OFFSET: u32 = 4;
+/**
+ * Of matches that may span lines: holds for that block and the next one together, each literal in one of them, or the next
+ * block has only bytes of the chain and non-ASCII bytes. If it does not hold for the first block alone, that block has only
+ * such bytes from the start of the match on.
+ */
 export const REGEX_NEAR_OFFSET: u32 = 8;
 /** Bit `b & 7` of byte `b >> 3`: the ASCII byte b is in the chain. */
 export const REGEX_CHAIN_OFFSET: u32 = 12;

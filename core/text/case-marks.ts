@@ -3,6 +3,7 @@
 // from pm_resume before the block is read. FORMAT.md, "Case marks". Only ASCII pairs are tested: in
 // a search other bytes may equal each other (bad UTF-8 reads as U+FFFD).
 
+import { setBit } from '../base/bits.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 
 const NEWLINE: u32 = 10;
@@ -12,7 +13,7 @@ function isCapital(byte: u32): bool {
   return byte - 0x41 < 26;
 }
 
-/** Pairs with a line end have none, since lines share a block by chance. */
+/** Pairs with a newline have no mark: which lines share a block is chance. */
 @inline
 function isMarked(first: u32, second: u32): bool {
   return (isCapital(first) || isCapital(second)) && first != NEWLINE && second != NEWLINE;
@@ -20,9 +21,7 @@ function isMarked(first: u32, second: u32): bool {
 
 @inline
 function setMark(marks: usize, first: u32, second: u32): void {
-  const bit = (((first << 8) | second) * 2654435761) >> 24;
-  const ptr = marks + (bit >> 3);
-  store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (bit & 7)));
+  setBit(marks, (((first << 8) | second) * 2654435761) >> 24);
 }
 
 @inline
@@ -48,8 +47,8 @@ export function markBlock(start: usize, end: usize, marks: usize): void {
   }
 }
 
-/** Writes the marks of every block that contains the text as written; false if it has none. */
-export function wantMarks(start: usize, end: usize, marks: usize): bool {
+/** Writes the marks that every block with this text, in this case, has; false if there are none. */
+export function marksOfText(start: usize, end: usize, marks: usize): bool {
   memory.fill(marks, 0, CASE_MARKS_SIZE);
   let isAny = false;
   for (let ptr = start; ptr + 1 < end; ptr++) {

@@ -9,7 +9,7 @@ import { BUILDS, instantiateCore } from './driver.ts';
 
 interface Exports {
   markBlock(start: number, end: number, marks: number): void;
-  wantMarks(start: number, end: number, marks: number): number;
+  marksOfText(start: number, end: number, marks: number): number;
   hasMarks(marks: number, requested: number): number;
 }
 
@@ -45,7 +45,7 @@ for (const build of BUILDS) {
     };
     const requestMarks = (bytes: Uint8Array): boolean => {
       put(bytes);
-      return core.exports.wantMarks(text, text + bytes.length, requested) !== 0;
+      return core.exports.marksOfText(text, text + bytes.length, requested) !== 0;
     };
     const alphabet = fc.constantFrom(...Buffer.from('aZAz_0 \n\u00e9'), 0xff);
     const bytesOf = (maxLength: number) =>

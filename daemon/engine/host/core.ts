@@ -56,7 +56,7 @@ export interface CoreExports {
   builderBegin(): void;
   builderAddBlob(start: number, size: number, trigramMax: number): number;
   builderClose(): number;
-  builderFinish(contentBase: number, blobBase: number, blockBase: number): number;
+  builderFinish(contentBase: number, blobBase: number, blockBase: number): void;
   builderContentSize: CoreVariable;
   builderBlobCount: CoreVariable;
   builderBlockCount: CoreVariable;

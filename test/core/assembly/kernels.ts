@@ -17,7 +17,7 @@ export {
 export { foldCodePoint, foldVariants, isFoldable } from '../../../core/text/fold';
 export { writeDecimal, writeJsonString } from '../../../core/scan/json';
 export { findIllFormed } from '../../../core/scan/well-formed';
-export { hasMarks, markBlock, wantMarks } from '../../../core/text/case-marks';
+export { hasMarks, markBlock, marksOfText } from '../../../core/text/case-marks';
 export { countByte, findByte, findLastByte, findNonAscii } from '../../../core/scan/newlines';
 export {
   compileNeedle,
