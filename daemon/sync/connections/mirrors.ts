@@ -58,7 +58,7 @@ const stampSchema = z.object({
   hostId: z.string(),
   /** Milliseconds since the epoch; null: never. */
   fetchedAt: z.number().nullable(),
-  /** `pushMarkOf` the host's facts at the time of the fetch. */
+  /** What `pushMarkOf` returned at the time of the fetch, under the key of existing stamps. */
   warnings: z.string().optional(),
 });
 type Stamp = z.infer<typeof stampSchema>;
@@ -118,8 +118,9 @@ export class Mirrors {
     const host = this.#options.registry.byId(repoId)?.host;
     const stamp = this.#readStamp(repoId);
     if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
-    const { fetchedAt, warnings = pushMarkOf(host.facts) } = stamp;
-    return { fetchedAt: fetchedAt ?? undefined, isBehind: warnings !== pushMarkOf(host.facts) };
+    const mark = pushMarkOf(host.facts);
+    const { fetchedAt, warnings: fetchedMark = mark } = stamp;
+    return { fetchedAt: fetchedAt ?? undefined, isBehind: fetchedMark !== mark };
   }
 
   /** Updates the mirror if it is stale or missing. Errors: why the fetch failed; the reason of the signal. */
@@ -231,7 +232,6 @@ export class Mirrors {
     }
   }
 
-  /** Removes the mirror of a removed repo. */
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
     this.#others.delete(repoId);

@@ -27,11 +27,6 @@ const FileFinder = lazy(() => import('./file-finder.tsx'));
 /** Width of the tree, in px. */
 const TREE_WIDTH = { min: 180, max: 480, initial: 260 };
 
-/** Is the window wide enough for the tree beside the file? */
-function isWideWindow(): boolean {
-  return matchMedia('(min-width: 1100px)').matches;
-}
-
 function View({ target }: { readonly target: BrowseTarget }) {
   if (target.kind === 'blob') return <FileView target={target} />;
   if (target.kind === 'tree') return <FolderView target={target} />;
@@ -68,7 +63,8 @@ function Browse({ target }: { readonly target: BrowseTarget }) {
   // Choosing a file closes the drawer.
   useEffect(() => setDrawerOpen(false), [path]);
   const toggleTree = () => {
-    if (isWideWindow()) setTreeOpen(!isTreeOpen);
+    // Wide enough for the tree beside the file.
+    if (matchMedia('(min-width: 1100px)').matches) setTreeOpen(!isTreeOpen);
     else setDrawerOpen(!isDrawerOpen);
   };
   const find = () => setFinding(true);

@@ -46,9 +46,7 @@ function useLevels(target: BrowseTarget, open: ReadonlySet<string>): Levels {
   // Why: the last path may name a file. Only paths that their parent lists as folders are fetched.
   const listed = useRef(new Set<string>(['']));
   const paths = ['', ...open].filter((path) => listed.current.has(path));
-  const answers = useQueries({
-    queries: paths.map((path) => folderQuery({ ...target, path })),
-  });
+  const answers = useQueries({ queries: paths.map((path) => folderQuery({ ...target, path })) });
   const levels = new Map<string, TreeLevel>();
   for (const [index, path] of paths.entries()) {
     const { data, error } = answers[index] ?? {};

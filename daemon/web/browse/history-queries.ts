@@ -110,10 +110,7 @@ export function useBlame({ repo, revision, path }: BrowseTarget, isOn: boolean) 
   return useQuery({
     queryKey: ['blame', repo, revision, path],
     queryFn: ({ signal }) =>
-      call<typeof getBlame>('/api/blame', {
-        query: { repo, path, ref: revision },
-        signal,
-      }),
+      call<typeof getBlame>('/api/blame', { query: { repo, path, ref: revision }, signal }),
     enabled: isOn,
   });
 }
@@ -129,10 +126,7 @@ export function useCommittedId({ repo, path }: BrowseTarget, isOn: boolean) {
     // Why not `HEAD`: it may stand for the files on disk.
     queryFn: async ({ signal }) => {
       const query = { repo, path, ref: 'HEAD~0', endLine: 1 };
-      const { blobSha } = await call<typeof getSource>('/api/source', {
-        query,
-        signal,
-      });
+      const { blobSha } = await call<typeof getSource>('/api/source', { query, signal });
       return blobSha ?? null;
     },
     enabled: isOn,

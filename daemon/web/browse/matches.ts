@@ -53,11 +53,7 @@ function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readon
   const { data } = useQuery({
     queryKey: ['matches', body],
     queryFn: async ({ signal }): Promise<readonly Chunk[]> => {
-      const { files } = await call<typeof search>('/api/search', {
-        method: 'POST',
-        body,
-        signal,
-      });
+      const { files } = await call<typeof search>('/api/search', { method: 'POST', body, signal });
       return files
         .filter(
           ({ repository, fileName }) => repository === target.repo && fileName.text === target.path,

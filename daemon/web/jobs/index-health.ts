@@ -34,9 +34,7 @@ export function useConnectionCounts(isOn = true) {
   return useQuery({
     queryKey: ['counts', 'connections'],
     queryFn: ({ signal }) =>
-      call<typeof getConnectionSyncCounts>('/api/connection-sync-counts', {
-        signal,
-      }),
+      call<typeof getConnectionSyncCounts>('/api/connection-sync-counts', { signal }),
     enabled: isOn,
     ...NOW_AND_THEN,
   });

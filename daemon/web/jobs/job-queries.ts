@@ -120,9 +120,7 @@ function refetchAll(): Promise<void> {
 export function useIndexNow() {
   return useMutation({
     mutationFn: (repoId: number) =>
-      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, {
-        method: 'POST',
-      }),
+      call<typeof triggerRepoIndex>(`/api/repos/${repoId}/index`, { method: 'POST' }),
     onSettled: refetchAll,
   });
 }

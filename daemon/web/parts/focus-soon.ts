@@ -11,11 +11,11 @@ let requestCount = 0;
  * Focuses the element that `find` returns as soon as it can have the focus, unless the focus has moved or another
  * request has come meanwhile.
  *
- * @param find  called once per frame; undefined: not in the page yet
+ * @param find  called once per frame; null, undefined: not in the page yet
  * @param had  the element that has the focus until then
  */
 export function focusSoon(
-  find: () => HTMLElement | undefined,
+  find: () => HTMLElement | null | undefined,
   options: FocusOptions = {},
   had: Element | null = document.activeElement,
 ): void {
@@ -27,7 +27,7 @@ export function focusSoon(
     if (active !== had && active !== body) return;
     const element = find();
     element?.focus(options);
-    if (element !== undefined && document.activeElement === element) return;
+    if (element && document.activeElement === element) return;
     if (frames++ < FRAMES_MAX) requestAnimationFrame(check);
   };
   check();

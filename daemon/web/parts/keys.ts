@@ -55,11 +55,7 @@ export const KEYS = {
   },
   nextPlace: { chords: ['j', 'arrowdown'], where: 'File panel', does: 'Next occurrence' },
   previousPlace: { chords: ['k', 'arrowup'], where: 'File panel', does: 'Previous occurrence' },
-  allRepos: {
-    chords: ['shift+a'],
-    where: 'File panel',
-    does: 'This repository or all',
-  },
+  allRepos: { chords: ['shift+a'], where: 'File panel', does: 'This repository or all' },
   closePanel: { chords: ['escape'], where: 'File panel', does: 'Close the panel' },
   nextChange: { chords: ['j'], where: 'Commit', does: 'Next change' },
   previousChange: { chords: ['k'], where: 'Commit', does: 'Previous change' },

@@ -76,11 +76,7 @@ function columnsFor(isOwner: boolean, { valueOf, change }: AddressParameters): C
     { name: 'Indexed', cell: ({ indexedAt }) => <When at={indexedAt} /> },
     { name: 'Branch', cell: ({ defaultBranch }) => <Name>{defaultBranch ?? ''}</Name> },
     { name: 'Newest commit', cell: ({ pushedAt }) => <When at={pushedAt} never="" /> },
-    {
-      name: 'Files',
-      cell: ({ docs }) => (docs === undefined ? '' : count(docs)),
-      isNumber: true,
-    },
+    { name: 'Files', cell: ({ docs }) => (docs === undefined ? '' : count(docs)), isNumber: true },
     {
       name: 'Size',
       cell: ({ contentBytes }) => (contentBytes === undefined ? '' : size(contentBytes)),

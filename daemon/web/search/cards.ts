@@ -14,9 +14,7 @@ interface CardsView {
 export const useCards = create<CardsView>()((set) => ({
   cards: new Map(),
   change: (key, change) =>
-    set(({ cards }) => ({
-      cards: new Map(cards).set(key, change(cards.get(key) ?? NEW_CARD)),
-    })),
+    set(({ cards }) => ({ cards: new Map(cards).set(key, change(cards.get(key) ?? NEW_CARD)) })),
 }));
 
 export function useCard(key: string): CardState {

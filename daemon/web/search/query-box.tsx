@@ -125,10 +125,6 @@ function BoxField({ box, input, isLarge }: BoxFieldProps) {
   );
 }
 
-function headerInput(): HTMLElement | undefined {
-  return document.querySelector<HTMLElement>('.header .box-input') ?? undefined;
-}
-
 export interface QueryBoxProps {
   /** For the start page. */
   readonly isLarge?: boolean;
@@ -150,7 +146,7 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
       send={() => {
         box.submit();
         // The start page's box disappears; focus moves to that of the header.
-        if (isLarge) focusSoon(headerInput);
+        if (isLarge) focusSoon(() => document.querySelector<HTMLElement>('.header .box-input'));
       }}
     >
       <SearchIcon {...ICON} className="box-icon" />

@@ -13,7 +13,7 @@ import { notSearched } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { counted } from '../parts/number-format.ts';
 import { GAP_STEP, MATCHED_FIRST, gapSpan, headOf, hiddenOf, rowsOf } from './card-rows.ts';
-import type { CardRow, CardState, Span } from './card-rows.ts';
+import type { CardState, Span } from './card-rows.ts';
 import { useCard, useCards } from './cards.ts';
 import { useColours } from './colours.ts';
 import { useFileSource } from './file-source.ts';
@@ -150,7 +150,8 @@ interface PartProps {
 function Rows({ file, card, change }: PartProps) {
   const source = useFileSource(file, card.opened.length > 0);
   const rows = rowsOf(file, card, source.lines);
-  const colours = useColours(file, rows.flatMap(lineOf));
+  const lines = rows.flatMap((row) => (row.kind === 'line' ? [row.line] : []));
+  const colours = useColours(file, lines);
   const open = (span: Span): void =>
     change((before) => ({ ...before, opened: [...before.opened, span] }));
   return (
@@ -176,10 +177,6 @@ function Rows({ file, card, change }: PartProps) {
       )}
     </>
   );
-}
-
-function lineOf(row: CardRow) {
-  return row.kind === 'line' ? [row.line] : [];
 }
 
 /** Shows more of the matches that are hidden at first. */

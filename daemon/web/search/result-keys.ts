@@ -19,10 +19,6 @@ interface Parts {
   readonly files: readonly ResultFile[];
 }
 
-function articleAt(scroller: Element, index: number): Element | null {
-  return scroller.querySelector(`article[aria-posinset="${index + 1}"]`);
-}
-
 /** The elements of a card that can have the focus: its matched lines, or its head without such lines. */
 function stopsOf(article: Element): HTMLElement[] {
   const lines = [...article.querySelectorAll<HTMLElement>('.result-line[data-match]')];
@@ -43,8 +39,8 @@ function focusCard({ scroller, list, files }: Parts, index: number, which: 0 | -
   if (index < 0 || index >= files.length) return;
   let isScrolledTo = false;
   focusSoon(() => {
-    const article = scroller.current && articleAt(scroller.current, index);
-    if (article !== null) return stopsOf(article).at(which);
+    const article = scroller.current?.querySelector(`article[aria-posinset="${index + 1}"]`);
+    if (article) return stopsOf(article).at(which);
     if (!isScrolledTo) list.current?.scrollToIndex(index, { align: 'nearest' });
     isScrolledTo = true;
     return undefined;
@@ -114,11 +110,7 @@ export function focusedOf({ scroller, files }: Omit<Parts, 'list'>): Focused | u
   const file = files[indexOf(at.article)];
   const element = at.active.closest<HTMLElement>('.result-line');
   if (file === undefined || !(at.active instanceof HTMLElement)) return undefined;
-  return {
-    file,
-    line: Number(element?.dataset['line'] ?? 0),
-    element: element ?? at.active,
-  };
+  return { file, line: Number(element?.dataset['line'] ?? 0), element: element ?? at.active };
 }
 
 /** Loads the text first, so that the lines appear at once. If that fails, the card shows the error. */

@@ -13,11 +13,6 @@ interface LineRowProps {
   readonly colours: readonly Colour[] | undefined;
 }
 
-/** Is text selected? Then the click ended a drag. */
-function isSelecting(): boolean {
-  return getSelection()?.isCollapsed === false;
-}
-
 export function LineRow({ file, line, colours }: LineRowProps) {
   const { number, text, marks, cut, kinds } = line;
   const kind = kinds.join(', ');
@@ -30,7 +25,8 @@ export function LineRow({ file, line, colours }: LineRowProps) {
       data-match={marks.length > 0 ? '' : undefined}
       aria-label={`line ${number}${kind === '' ? '' : `, ${kind}`}: ${visibleLine(text)}`}
       onClick={(event) => {
-        if (isSelecting()) event.preventDefault();
+        // Text is selected: the click ended a drag.
+        if (getSelection()?.isCollapsed === false) event.preventDefault();
       }}
     >
       <span className="line-number">{number}</span>

@@ -9,10 +9,6 @@ interface Loss {
   readonly step: 'again' | 'health';
 }
 
-function partsOf(count: number): string {
-  return counted(count, 'shard', 'shards');
-}
-
 /** Whole seconds; below one second, milliseconds. */
 function duration(ms: number): string {
   return ms < 1000 ? milliseconds(ms) : `${Math.round(ms / 1000)} s`;
@@ -21,12 +17,10 @@ function duration(ms: number): string {
 function lossFor(reason: string, { stats }: Outcome): Loss {
   switch (reason) {
     case 'deadline':
-      return {
-        text: `Stopped after ${duration(Number(stats['duration']) / 1e6)}.`,
-        step: 'again',
-      };
+      return { text: `Stopped after ${duration(Number(stats['duration']) / 1e6)}.`, step: 'again' };
     case 'shard_crashed': {
-      const text = `${partsOf(Number(stats['crashes']))} failed during this search. Matches in their files are missing.`;
+      const shards = counted(Number(stats['crashes']), 'shard');
+      const text = `${shards} failed during this search. Matches in their files are missing.`;
       return { text, step: 'again' };
     }
     case 'shard_quarantined':

@@ -42,16 +42,13 @@ function Times() {
   );
 }
 
-function repositoryCount(files: readonly ResultFile[]): number {
-  return new Set(files.map((file) => file.repositoryId)).size;
-}
-
 function inFiles(files: readonly ResultFile[]): string {
   return `in ${counted(files.length, 'file')}`;
 }
 
 function inRepositories(files: readonly ResultFile[]): string {
-  return `${inFiles(files)} of ${counted(repositoryCount(files), 'repository', 'repositories')}`;
+  const repositories = new Set(files.map((file) => file.repositoryId)).size;
+  return `${inFiles(files)} of ${counted(repositories, 'repository', 'repositories')}`;
 }
 
 /** Repeats the search; current results stay. */

@@ -84,10 +84,7 @@ export function HealthCharts() {
   const { data, error, isPending } = useQuery({
     queryKey: ['health-series', window],
     queryFn: ({ signal }) =>
-      call<typeof getHealthSeries>('/api/health/series', {
-        query: { window },
-        signal,
-      }),
+      call<typeof getHealthSeries>('/api/health/series', { query: { window }, signal }),
     ...POLLED,
     refetchInterval: stepMs,
   });

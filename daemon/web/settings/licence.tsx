@@ -17,10 +17,6 @@ const KEY = ['licence'] as const;
 /** How long before the expiry the warning appears. */
 const WARNING_MS = 30 * DAY_MS;
 
-function endsSoon(expiresAt: string | undefined): boolean {
-  return expiresAt !== undefined && Date.parse(expiresAt) - Date.now() < WARNING_MS;
-}
-
 export function Licence() {
   const [key, setKey] = useState('');
   const { data, error } = useQuery({
@@ -39,7 +35,7 @@ export function Licence() {
   if (data === undefined) return null;
   return (
     <>
-      {endsSoon(data.expiresAt) && (
+      {data.expiresAt !== undefined && Date.parse(data.expiresAt) - Date.now() < WARNING_MS && (
         <Notice kind="warn" title="The licence expires soon or has expired. Enter a new key." />
       )}
       <dl className="facts">

@@ -34,11 +34,7 @@ function changed() {
 function Invite() {
   const [email, setEmail] = useState('');
   const { mutate, data, error, isPending } = useMutation({
-    mutationFn: () =>
-      call<typeof createUser>('/api/ee/users', {
-        method: 'POST',
-        body: { email },
-      }),
+    mutationFn: () => call<typeof createUser>('/api/ee/users', { method: 'POST', body: { email } }),
     onSuccess: async () => {
       setEmail('');
       await changed();

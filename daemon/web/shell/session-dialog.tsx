@@ -23,10 +23,7 @@ export default function SessionDialog() {
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
     const body = { email: address, password };
-    const user = await call<typeof logIn>('/api/auth/login', {
-      method: 'POST',
-      body,
-    });
+    const user = await call<typeof logIn>('/api/auth/login', { method: 'POST', body });
     if (user.email !== email) {
       location.reload();
       return;

@@ -40,10 +40,7 @@ function Question({ id, request }: { readonly id: string; readonly request: Cons
   const { data: account } = useAccount();
   const answer = useMutation({
     mutationFn: (decision: Decision) =>
-      call<typeof answerConsentRequest>(addressOf(id), {
-        method: 'POST',
-        body: { decision },
-      }),
+      call<typeof answerConsentRequest>(addressOf(id), { method: 'POST', body: { decision } }),
     onSuccess: ({ redirectTo }) =>
       leave(redirectTo, () => navigate('/oauth/complete', { replace: true })),
   });

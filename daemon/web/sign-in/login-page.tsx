@@ -13,10 +13,7 @@ function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
-    await call<typeof logIn>('/api/auth/login', {
-      method: 'POST',
-      body: { email, password },
-    });
+    await call<typeof logIn>('/api/auth/login', { method: 'POST', body: { email, password } });
     goOnTo(returnTo);
   };
   return (

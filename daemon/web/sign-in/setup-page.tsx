@@ -31,13 +31,9 @@ function OldLink() {
   );
 }
 
-function takeToken(): string {
-  return new URLSearchParams(location.search).get('token') ?? '';
-}
-
 export default function SetupPage() {
   useTitle('Set up');
-  const [token] = useState(takeToken);
+  const [token] = useState(() => new URLSearchParams(location.search).get('token') ?? '');
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
