@@ -1,7 +1,7 @@
-// Docs whose base name consists of a query's words are heads (heads.ts). A single word is the whole
-// name, `slab` of mm/slab.c, or the end of the path from a folder on. Several words are in the
-// path, at least one in the base name; names covered most come first. Found by path grams: no list
-// is read.
+// Finds the docs that a query names by their paths; they are heads (heads.ts). A single word must be
+// the whole base name, such as `slab` of mm/slab.c, or the end of the path from a folder on. Several
+// words must all be in the path, at least one in the base name; docs whose names they cover most
+// come first. Path grams find them: no list is read.
 
 import { Arena } from '../base/arena.ts';
 import { GRAM_CHAR_BITS, NONE_ID, PATH_ROW_SIZE_MAX } from '../shared/format.ts';

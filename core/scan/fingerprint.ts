@@ -1,14 +1,15 @@
 // The fingerprint of a set of literals ("Teddy"), which finds possible starts: nibble tables for
 // three neighbouring bytes of the literals. A table maps a nibble of a byte to the buckets that
-// allow it; a position is a candidate of a bucket if all six nibbles of its three bytes allow the
-// bucket.
+// allow it; a position is a candidate of a bucket if the bucket allows all six nibbles of its three
+// bytes.
 //   - A literal is in one of 8 buckets, or 16 if there are more than 8 literals; literals that
 //     share nibbles share buckets.
 //   - The three bytes end `endOffset` bytes behind the start of a match, the same for all literals,
 //     so that candidates come in the order of their starts. The position that is rarest in source
-//     code wins. Bytes before the start of a match may be any.
-//   - A code point that others equal allows the bytes of all of them, at every position that it can
-//     have if those before it differ in size; U+FFFD also allows each byte above 0x7F.
+//     code is chosen. Bytes before the start of a match may be any.
+//   - A code point allows the bytes of all code points that equal it. If those equal to an earlier
+//     one differ in size, it does so at every position where it can be. U+FFFD also allows each byte
+//     above 0x7F.
 // A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them
 // ORed. No match is missed. literal-set.ts scans haystacks with it.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).

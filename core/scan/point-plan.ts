@@ -6,9 +6,9 @@
 //   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
 //   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
 //   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
-// The anchor that is rarest in source code, and cheapest to find, wins. From its position the
-// match's start is found by decoding backward the number of code points before it, which gives each
-// start for exactly one position. Safety, for all functions here: up to 64 bytes past `end` may be
+// The anchor that costs least is chosen: rare in source code, and fast to find. From its position
+// the start of the match is found by decoding backward as many code points as the string has before
+// the anchor; each start belongs to exactly one position. Safety, for all functions here: up to 64 bytes past `end` may be
 // read; they never change a result. Nothing before `start` is read. `start` counts as a code point
 // border.
 

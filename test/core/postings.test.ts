@@ -41,7 +41,7 @@ void test('lists of every density round-trip', async () => {
   const sets = DENSITIES.flatMap((count) =>
     [false, true].map((isClustered) => idsOf(count, SEGMENT, isClustered)),
   );
-  // A doc of one line is a block. Beyond the first stripe each word stands in a block of every third.
+  // A doc of one line is a block. Beyond the first segment each word stands in a block of every third.
   const docs: TestDoc[] = Array.from({ length: total }, (_, block) => {
     const words = sets.flatMap((ids, index) => {
       const isIn = block < SEGMENT ? ids.has(block) : (block + index) % 3 === 0;

@@ -49,7 +49,7 @@ export function writeShardFile(
     contentSize: batch.content.length,
   };
   const segments = batch.segments.map((segment, index) => {
-    const path = `${file}.stripe${index}`;
+    const path = `${file}.segment${index}`;
     writeFileSync(path, segment);
     return { path, size: segment.length };
   });

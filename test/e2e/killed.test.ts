@@ -105,7 +105,7 @@ async function work(world: World, served: Served): Promise<void> {
 
 function temporaryFiles(dataDir: string): string[] {
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /\.(next|tmp)|stripe|restor/.test(name));
+  return names.filter((name) => /\.(next|tmp)|segment|restor/.test(name));
 }
 
 async function check(world: World, served: Served, message: string): Promise<void> {

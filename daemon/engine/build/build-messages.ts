@@ -17,7 +17,8 @@ export interface BuildWorkerData {
   readonly work: BuildWork;
 }
 
-export interface OfBuild {
+/** What a thread needs for all jobs of a build. */
+export interface BuildSetup {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
   readonly headerFolders: HeaderFolders;
@@ -42,7 +43,7 @@ export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'cas
 }
 
 export interface StoredAnswer {
-  readonly kind: 'known';
+  readonly kind: 'stored';
   /**
    * Indexes in the batch of the files to store, in this order. A repeated one is stored again, for docs of another language.
    */
@@ -58,24 +59,24 @@ export interface BatchStart {
   readonly segmentBase: number;
 }
 
-/** `letGo`: answered by `rested`, or by the end of the thread. */
+/** `leaveBuild`: answered by `left`, or by the end of the thread. */
 export type ToBuildWorker =
-  | (OfBuild & { readonly kind: 'begin' })
+  | (BuildSetup & { readonly kind: 'begin' })
   | BatchJob
   | CompletionJob
   | StoredAnswer
   | BatchStart
-  | { readonly kind: 'letGo'; readonly isOver: boolean };
+  | { readonly kind: 'leaveBuild'; readonly isOver: boolean };
 
 export interface StoredQuery {
-  readonly kind: 'askKnown';
+  readonly kind: 'askStored';
   readonly batch: number;
   readonly outcomes: BatchOutcomes;
   readonly failures: readonly ReadFailure[];
 }
 
-export interface LocationQuestion {
-  readonly kind: 'askPlace';
+export interface StartQuery {
+  readonly kind: 'askStart';
   readonly batch: number;
   readonly contentSize: number;
   readonly blobCount: number;
@@ -96,10 +97,10 @@ export interface BatchDone {
 
 export type FromBuildWorker =
   | StoredQuery
-  | LocationQuestion
+  | StartQuery
   | BatchDone
   | { readonly kind: 'shardDone'; readonly path: string; readonly summary: FinishedShard }
-  | { readonly kind: 'rested' };
+  | { readonly kind: 'left' };
 
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);

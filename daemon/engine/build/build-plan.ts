@@ -103,17 +103,17 @@ function planShard(docs: PlannedDocs, docStart: number, blocksPerShard: number):
   let bytes = 0;
   let doc = docStart;
   for (; doc < count; doc++) {
-    const own = blocksOf(docs, doc);
+    const docBlocks = blocksOf(docs, doc);
     const size = sizeToRead(docs, doc);
     const isFull =
-      blocks + own > blocksPerShard * 1.01 ||
+      blocks + docBlocks > blocksPerShard * 1.01 ||
       bytes + size > 1000 << 20 ||
       doc - docStart >= 1 << 20;
     if (isFull && doc > docStart) break;
-    if (readCount > 0 && batchBlocks + own > BATCH_BLOCKS) closeBatch();
+    if (readCount > 0 && batchBlocks + docBlocks > BATCH_BLOCKS) closeBatch();
     if (docs.areTooLarge[doc] === 0) readCount++;
-    batchBlocks += own;
-    blocks += own;
+    batchBlocks += docBlocks;
+    blocks += docBlocks;
     bytes += size;
   }
   closeBatch();

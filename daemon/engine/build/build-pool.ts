@@ -6,7 +6,7 @@ import {
   type CompletionJob,
   type FromBuildWorker,
   transferList,
-  type OfBuild,
+  type BuildSetup,
   type ToBuildWorker,
 } from './build-messages.ts';
 import { errorOf } from '../../base/caught.ts';
@@ -18,7 +18,7 @@ type Job = () => BatchJob | CompletionJob;
 export interface BuildPoolOptions {
   readonly threads: BuildThreads;
   readonly countMax: number;
-  readonly build: OfBuild;
+  readonly build: BuildSetup;
   readonly onMessage: (message: FromBuildWorker, answer: (reply: ToBuildWorker) => void) => void;
   readonly onError: (error: Error) => void;
 }

@@ -6,7 +6,7 @@ import type {
   BuildWork,
   BuildWorkerData,
   FromBuildWorker,
-  OfBuild,
+  BuildSetup,
   ToBuildWorker,
 } from './build-messages.ts';
 import { threadFile } from '../../base/program-files.ts';
@@ -76,7 +76,7 @@ export class BuildThreads {
 
   /** Resolves when another build may have it. @param isIdle  it has finished its jobs; else it ends */
   async giveBack(thread: BuildThread, isIdle: boolean): Promise<void> {
-    await thread.letGo(!isIdle);
+    await thread.leaveBuild(!isIdle);
     if (!thread.isOver) this.#idle.push(thread);
     clearTimeout(this.#restTimer);
     this.#restTimer = setTimeout(() => void this.close(), REST_MS).unref();
@@ -101,7 +101,7 @@ export class BuildThreads {
 
   async close(): Promise<void> {
     clearTimeout(this.#restTimer);
-    await Promise.all(this.#idle.splice(0).map((thread) => thread.letGo(true)));
+    await Promise.all(this.#idle.splice(0).map((thread) => thread.leaveBuild(true)));
   }
 }
 
@@ -121,7 +121,7 @@ export class BuildThread {
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     });
     this.#worker.on('message', (message: FromBuildWorker) => {
-      if (message.kind === 'rested') this.#onRest?.();
+      if (message.kind === 'left') this.#onRest?.();
       else this.#listener?.onMessage(message);
     });
     this.#worker.on('error', (error) => {
@@ -141,7 +141,7 @@ export class BuildThread {
     return this.#isOver;
   }
 
-  begin(build: OfBuild, listener: BuildListener): void {
+  begin(build: BuildSetup, listener: BuildListener): void {
     this.#listener = listener;
     this.#worker.ref();
     this.post({ kind: 'begin', ...build });
@@ -155,14 +155,14 @@ export class BuildThread {
    * Resolves when the thread has released its build, or has ended. An idle thread does not keep the process alive.
    * @param isOver  it ends, with the processes that it started
    */
-  async letGo(isOver: boolean): Promise<void> {
+  async leaveBuild(isOver: boolean): Promise<void> {
     this.#listener = undefined;
     if (this.#hasEnded) return;
     const done = new Promise<void>((resolve) => (this.#onRest = resolve));
-    this.post({ kind: 'letGo', isOver });
+    this.post({ kind: 'leaveBuild', isOver });
     // It may release its build for 5 seconds.
     const timer = setTimeout(() => {
-      // Why first: a `rested` message may still be on its way.
+      // Why first: a `left` message may still be on its way.
       this.#isOver = true;
       void this.#worker.terminate();
     }, 5000);

@@ -20,7 +20,7 @@ import {
   type FileOutcome,
   type FromBuildWorker,
   type StoredAnswer,
-  type OfBuild,
+  type BuildSetup,
   type BatchStart,
   packOutcomes,
   type ToBuildWorker,
@@ -45,13 +45,13 @@ loadMapping();
 lowerPriority(work);
 const port = parentPort!;
 let builder: SegmentBuilder | undefined;
-let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
+let build: (BuildSetup & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
 let reader: SourceReader | undefined;
 let onAnswer: ((answer: StoredAnswer | BatchStart) => void) | undefined;
 
 port.on('message', (message: ToBuildWorker) => {
-  if (message.kind === 'known' || message.kind === 'start') {
+  if (message.kind === 'stored' || message.kind === 'start') {
     onAnswer?.(message);
     return;
   }
@@ -60,7 +60,7 @@ port.on('message', (message: ToBuildWorker) => {
     build = { ...message, filter: new DocFilter(message.filters) };
     return;
   }
-  if (message.kind === 'letGo') {
+  if (message.kind === 'leaveBuild') {
     void closeReader().then(message.isOver ? end : rest);
     return;
   }
@@ -85,7 +85,7 @@ function rest(): void {
   build = undefined;
   onAnswer = undefined;
   keeping = setTimeout(dropBuilder, KEPT_MS);
-  post({ kind: 'rested' });
+  post({ kind: 'left' });
 }
 
 function end(): void {
@@ -122,12 +122,12 @@ async function runBatch(job: BatchJob): Promise<void> {
   const files = [...new FileList(job.files)];
   const { outcomes, positions, failures } = await readBatch(builder, files, job.alsoAt);
   const packed = packOutcomes(outcomes);
-  const question = { kind: 'askKnown' as const, batch, outcomes: packed, failures };
+  const question = { kind: 'askStored' as const, batch, outcomes: packed, failures };
   const { toStore } = await request<StoredAnswer>(question, buffersOf(packed));
   const refused = addContents(builder, files, outcomes, positions, toStore);
   const { content, segments, blobCount, blockCount } = builder.close();
   const start = await request<BatchStart>({
-    kind: 'askPlace',
+    kind: 'askStart',
     batch,
     contentSize: content.length,
     blobCount,

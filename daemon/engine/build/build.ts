@@ -11,7 +11,7 @@ import { SKIP_REASON_NAMES, type SkipReason } from '../shards/skip-reasons.ts';
 import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
   StoredQuery,
-  LocationQuestion,
+  StartQuery,
   BatchDone,
   BatchJob,
   CompletionJob,
@@ -354,10 +354,10 @@ class Build {
 
   #onMessage(message: FromBuildWorker, answer: (reply: ToBuildWorker) => void): void {
     switch (message.kind) {
-      case 'askKnown':
+      case 'askStored':
         this.#outcomeTurns.answer(message.batch, () => this.#answerStored(message, answer));
         break;
-      case 'askPlace':
+      case 'askStart':
         this.#startTurns.answer(message.batch, () => this.#answerStart(message, answer));
         break;
       case 'batchDone':
@@ -382,10 +382,10 @@ class Build {
     // Repeated contents come last: they are staged behind everything that was read.
     stored.sort((a, b) => Math.min(a.nth, 1) - Math.min(b.nth, 1));
     batch.toStore = stored.map(({ doc }) => doc);
-    answer({ kind: 'known', toStore: stored.map(({ index }) => index) });
+    answer({ kind: 'stored', toStore: stored.map(({ index }) => index) });
   }
 
-  #answerStart(message: LocationQuestion, answer: (reply: ToBuildWorker) => void): void {
+  #answerStart(message: StartQuery, answer: (reply: ToBuildWorker) => void): void {
     const { shard, toStore } = this.#batches[message.batch]!;
     const outcomes = this.#outcomesOf(shard);
     const start: BatchStart = {
@@ -403,7 +403,7 @@ class Build {
     shard.contentSize += message.contentSize;
     shard.blockCount += message.blockCount;
     shard.segmentCount += message.segmentCount;
-    if (shard.segmentCount > SEGMENT_COUNT_MAX) throw new ShardOverflow('too many stripes');
+    if (shard.segmentCount > SEGMENT_COUNT_MAX) throw new ShardOverflow('too many segments');
     answer(start);
   }
 
@@ -483,7 +483,7 @@ class Build {
     for (const shard of this.#shards) {
       await rm(shard.path, { force: true });
       for (let i = 0; i < SEGMENT_COUNT_MAX; i++)
-        await rm(`${shard.path}.stripe${i}`, { force: true });
+        await rm(`${shard.path}.segment${i}`, { force: true });
     }
   }
 
@@ -556,5 +556,5 @@ class BatchTurns {
 }
 
 function segmentNumber(file: string): number {
-  return Number(/\.stripe(\d+)$/.exec(file)?.[1]);
+  return Number(/\.segment(\d+)$/.exec(file)?.[1]);
 }

@@ -294,25 +294,30 @@ class Delta {
 
   /** Headers whose language changes because the default revision has other sources beside them. */
   async #staleHeaders(): Promise<DocLocation[]> {
-    const comeOrGo = this.#defaultChanges().filter(
+    const addedOrRemoved = this.#defaultChanges().filter(
       (change) =>
         SOURCE_NAME.test(change.path) &&
         (docOf(change, change.before) === undefined) !==
           (docOf(change, change.after) === undefined),
     );
-    const folders = new Map(comeOrGo.map(parentOf).map((folder) => [nameKey(folder), folder]));
+    const folders = new Map(
+      addedOrRemoved.map(parentOf).map((folder) => [nameKey(folder), folder]),
+    );
     const [before, now, union] = [this.#docs.docsIn(0), this.#targets[0]!.sets, this.#union()];
-    const [then, since]: [string[], string[]] = [[], this.#newDefaultPaths()];
+    const [pathsBefore, pathsNow]: [string[], string[]] = [[], this.#newDefaultPaths()];
     const yielder = new LoopYielder();
     for (const folder of folders.values()) {
       await yielder.pause();
-      this.#docs.forEachIn(before, folder, (_, { path }) => then.push(path));
-      this.#docs.forEachIn(now, folder, (_, { path }) => since.push(path));
+      this.#docs.forEachIn(before, folder, (_, { path }) => pathsBefore.push(path));
+      this.#docs.forEachIn(now, folder, (_, { path }) => pathsNow.push(path));
     }
-    const [languages, others] = [findHeaderFolders(then), findHeaderFolders(since)];
+    const [foldersBefore, foldersNow] = [
+      findHeaderFolders(pathsBefore),
+      findHeaderFolders(pathsNow),
+    ];
     const stale: DocLocation[] = [];
     for (const folder of folders.values()) {
-      if (languages.get(folder.path) === others.get(folder.path)) continue;
+      if (foldersBefore.get(folder.path) === foldersNow.get(folder.path)) continue;
       await yielder.pause();
       this.#docs.forEachIn(union, folder, (location, { path }) => {
         if (isHeader(path)) stale.push(location);

@@ -66,16 +66,16 @@ async function findSuspects(
   isShared: boolean,
   onGone: (location: DocLocation, treePath: TreePath) => void,
 ): Promise<Suspect[]> {
-  const without = new Map(Array.from(listing.files, (file) => [nameKey(file), file]));
+  const unmatched = new Map(Array.from(listing.files, (file) => [nameKey(file), file]));
   const suspects: Suspect[] = [];
   const onDoc = (location: DocLocation, treePath: TreePath): void => {
     const key = nameKey(treePath);
-    const file = without.get(key);
+    const file = unmatched.get(key);
     if (file === undefined) {
       onGone(location, treePath);
       return;
     }
-    without.delete(key);
+    unmatched.delete(key);
     const state = indexed?.get(key);
     const isSame = isSettled(listing.states.get(key), state);
     const isRelinked = state !== undefined && isLinkState(state) !== file.isSymlink;
@@ -85,7 +85,7 @@ async function findSuspects(
   const headDocs = docs.docsIn(0);
   if (within === undefined) await docs.forEach(headDocs, onDoc);
   else docs.forEachWithin(headDocs, within, onDoc);
-  for (const file of without.values())
+  for (const file of unmatched.values())
     suspects.push({ file, location: undefined, isSame: false, isRelinked: false });
   return suspects;
 }

@@ -10,7 +10,7 @@ import type { PlannedDocs, PlannedShard } from './build-plan.ts';
 /** No such doc, or no stored content yet. */
 const NONE = 0xffffffff;
 /** The content of a batch whose position is not known yet. */
-const COMING = 0xfffffffe;
+const PENDING = 0xfffffffe;
 const NO_DOCS: readonly number[] = [];
 
 /** Docs are numbered as in the plan, within the shard's range. */
@@ -32,8 +32,8 @@ export class DocOutcomes {
   readonly #blobIds: Uint32Array;
   readonly #refusals: Uint8Array;
   readonly #table: ContentTable;
-  /** The language that rules give a doc, whatever its content; undefined: none. */
-  readonly #saidOf: (doc: number) => string | undefined;
+  /** The language that `.gitattributes` gives a doc; undefined: none. */
+  readonly #ruledLanguageOf: (doc: number) => string | undefined;
   /** Ids missing from the listing, concatenated; undefined until one is found. */
   #foundIds: Uint8Array | undefined;
   #foundIdSize = 0;
@@ -41,7 +41,7 @@ export class DocOutcomes {
   constructor(
     plan: PlannedDocs,
     { docStart, docEnd }: PlannedShard,
-    saidOf: (doc: number) => string | undefined,
+    ruledLanguageOf: (doc: number) => string | undefined,
   ) {
     const count = docEnd - docStart;
     this.#plan = plan;
@@ -54,7 +54,7 @@ export class DocOutcomes {
     this.#nexts = new Uint32Array(count).fill(NONE);
     this.#blobIds = new Uint32Array(count).fill(NONE);
     this.#refusals = new Uint8Array(count);
-    this.#saidOf = saidOf;
+    this.#ruledLanguageOf = ruledLanguageOf;
     this.#table = new ContentTable(
       count,
       (position) => this.#idAt(position)!,
@@ -122,6 +122,7 @@ export class DocOutcomes {
     return docs;
   }
 
+  /** Records the outcome of a doc that was read; returns the docs, itself included, whose contents are new and to be stored. */
   note(doc: number, outcomes: BatchOutcomes, index: number): number[] {
     const { sizes, skipReasons, areRead, ids, idSize, languages, languageNames } = outcomes;
     const language = languageNames[languages[index]!]!;
@@ -134,8 +135,8 @@ export class DocOutcomes {
     if (this.#listedId(position) === undefined)
       this.#noteId(position, ids.subarray(index * idSize, (index + 1) * idSize));
     for (const one of all) {
-      const own = one - this.#docStart;
-      this.#contents[own] = this.#table.firstOf(own);
+      const index = one - this.#docStart;
+      this.#contents[index] = this.#table.firstOf(index);
     }
     if (sizes[index] === 0 || skipReasons[index] !== SKIP_NONE) return [];
     return all.filter((one) => this.#isNew(one));
@@ -145,7 +146,7 @@ export class DocOutcomes {
   #isNew(doc: number): boolean {
     const content = this.#contents[doc - this.#docStart]!;
     if (this.#blobIds[content] !== NONE || this.#refusals[content] !== SKIP_NONE) return false;
-    this.#blobIds[content] = COMING;
+    this.#blobIds[content] = PENDING;
     return true;
   }
 
@@ -159,7 +160,7 @@ export class DocOutcomes {
     this.#areRead[position] = areRead[index]!;
     this.#sizes[position] = Math.min(sizes[index]!, NONE);
     this.#skipReasons[position] = skipReasons[index]!;
-    this.#languages[position] = this.#languageIndex(this.#saidOf(doc) ?? language);
+    this.#languages[position] = this.#languageIndex(this.#ruledLanguageOf(doc) ?? language);
   }
 
   #languageIndex(language: string): number {
@@ -197,7 +198,8 @@ export class DocOutcomes {
     const position = doc - this.#docStart;
     const tier = tiers[doc]!;
     if (areTooLarge[doc] === 1) {
-      const language = this.#saidOf(doc) ?? detectLanguage(files.pathOf(file), new Uint8Array());
+      const language =
+        this.#ruledLanguageOf(doc) ?? detectLanguage(files.pathOf(file), new Uint8Array());
       const [path, size] = [files.pathBytesOf(file), files.sizeOf(file)];
       return { path, blobId: undefined, size, language, skipReason: SKIP_TOO_LARGE, tier };
     }

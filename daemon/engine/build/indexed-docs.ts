@@ -251,8 +251,8 @@ export class IndexedDocs {
         }
       };
       for (const path of paths) {
-        const [own, below] = [Buffer.from(path), Buffer.from(`${path}/`)];
-        add(own, (bytes) => own.equals(bytes));
+        const [itself, below] = [Buffer.from(path), Buffer.from(`${path}/`)];
+        add(itself, (bytes) => itself.equals(bytes));
         add(below, (bytes) => below.equals(bytes.subarray(0, below.length)));
       }
       for (const docId of found) onDoc({ shard, docId }, this.nameOf({ shard, docId }));

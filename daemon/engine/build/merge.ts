@@ -49,13 +49,13 @@ interface Source {
   readonly symbols: SymbolTables | undefined;
 }
 
-interface KeptBlob {
+interface MergedBlob {
   readonly source: number;
   readonly blobId: number;
   readonly oid: string;
 }
 
-interface KeptDoc extends ShardDoc {
+interface MergedDoc extends ShardDoc {
   readonly source: number;
   readonly docId: number;
 }
@@ -104,7 +104,7 @@ function openSources(space: Space, files: readonly ShardFile[]): Source[] {
 }
 
 /** The docs of a repo in build order: by tier and path; docs of one path keep their order. */
-function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
+function docsOf({ docs }: MergeRepo, sources: readonly Source[]): MergedDoc[] {
   const found = docs.flatMap(({ source, docIds }) =>
     Array.from(docIds, (docId) => ({ ...sources[source]!.tables.doc(docId), source, docId })),
   );
@@ -118,7 +118,7 @@ export class MergeOverflow extends Error {
 
 class Contents {
   readonly #sources: readonly Source[];
-  readonly #blobs: KeptBlob[] = [];
+  readonly #blobs: MergedBlob[] = [];
   readonly #ids = new Map<string, number>();
   /** By blobId of a source. */
   readonly #placed: readonly Map<number, number>[];
@@ -129,7 +129,7 @@ class Contents {
   }
 
   /** The doc with its blob in the new shard. */
-  position(doc: KeptDoc): KeptDoc {
+  position(doc: MergedDoc): MergedDoc {
     const { source, blobId } = doc;
     if (blobId === undefined) return doc;
     const ofSource = this.#placed[source]!;
@@ -157,7 +157,7 @@ class Contents {
     return placed;
   }
 
-  sizeOf(docs: readonly KeptDoc[]): number {
+  sizeOf(docs: readonly MergedDoc[]): number {
     const distinct = new Set(docs.flatMap(({ blobId }) => blobId ?? []));
     return [...distinct].reduce((sum, blobId) => sum + this.#bytesOf(blobId).length, 0);
   }
@@ -216,12 +216,12 @@ class Contents {
     let [start, blocks] = [0, 0];
     for (const blobId of this.#blobs.keys()) {
       // A content has at least one block.
-      const own = Math.max(1, blocksFor(1, this.#bytesOf(blobId).length));
-      if (blobId > start && blocks + own > BATCH_BLOCKS) {
+      const added = Math.max(1, blocksFor(1, this.#bytesOf(blobId).length));
+      if (blobId > start && blocks + added > BATCH_BLOCKS) {
         batches.push([start, blobId]);
         [start, blocks] = [blobId, 0];
       }
-      blocks += own;
+      blocks += added;
     }
     if (start < this.#blobs.length) batches.push([start, this.#blobs.length]);
     return batches;
@@ -247,7 +247,7 @@ interface CodedContents extends Omit<NewTables, 'repos' | 'docs'> {
 
 function mergedReposOf(
   repos: readonly MergeRepo[],
-  lists: readonly (readonly KeptDoc[])[],
+  lists: readonly (readonly MergedDoc[])[],
   contents: Contents,
 ): MergedRepo[] {
   let docEnd = 0;

@@ -47,15 +47,15 @@ export function writeSegments(
   segmentBase: number,
 ): string[] {
   return segments.map((segment, index) => {
-    const segmentPath = `${path}.stripe${segmentBase + index}`;
+    const segmentPath = `${path}.segment${segmentBase + index}`;
     writeOwn(segmentPath, segment);
     return segmentPath;
   });
 }
 
 /**
- * Completes the file behind its contents, removes the segments, and checks it. Errors: of the file system; the written file is
- * damaged.
+ * Writes everything after the contents, removes the segments, and checks the file. Errors: of the file system; the written
+ * file is damaged.
  */
 export function completeShard(
   module: WebAssembly.Module,

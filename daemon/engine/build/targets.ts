@@ -73,11 +73,11 @@ export function revisionFileOver(
   { shards, rows }: BuiltRows,
   sets: ReadonlyMap<number, readonly Uint8Array[]>,
 ): Buffer {
-  const stay = kept.map((shard) => ({
+  const keptShards = kept.map((shard) => ({
     docCount: docs.shards[shard]!.docCount,
     unstored: docs.unstoredOf(shard),
   }));
-  const writer = new RevisionWriter([...shards, ...stay]);
+  const writer = new RevisionWriter([...shards, ...keptShards]);
   for (const [target, indexed] of sets)
     writer.add([
       ...shards.map((shard) => builtDocsOf(target, shard, rows)),

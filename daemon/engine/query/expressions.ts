@@ -44,7 +44,7 @@ export function* expressionOf(
   if (isPlain && (isTestOnly || !mayOverlap(choice.alternatives)))
     return { kind: 'literals', choice };
   const regex = yield* compileSteps(tree, { position, subject, ...effort });
-  const isAlwaysTrue = subject === 'name' && choice !== undefined && standsAnywhere(choice);
+  const isAlwaysTrue = subject === 'name' && choice !== undefined && matchesEveryName(choice);
   return { kind: 'program', regex, isChoice: isPlain, isAlwaysTrue };
 }
 
@@ -58,7 +58,7 @@ function* nameExpression({ tree, position }: PatternNode, effort: Effort): Steps
 }
 
 /** Whether an alternative matches every name. */
-function standsAnywhere({ alternatives }: LiteralChoice): boolean {
+function matchesEveryName({ alternatives }: LiteralChoice): boolean {
   return alternatives.some((one) => one.text === '' && !(one.anchoredStart && one.anchoredEnd));
 }
 
@@ -66,7 +66,7 @@ function standsAnywhere({ alternatives }: LiteralChoice): boolean {
 function areAllPlain({ alternatives }: LiteralChoice, subject: Subject): boolean {
   return alternatives.every(
     ({ text, anchoredStart, anchoredEnd }) =>
-      // The empty text also stands for other matches of an expression at places where it matches nothing.
+      // An empty text may stand for an expression with other matches, such as `x*`.
       text !== '' && (subject === 'name' || !(anchoredStart || anchoredEnd)),
   );
 }

@@ -82,7 +82,7 @@ function* planNode(query: QueryNode, planning: Planning): Steps<PlanNode> {
   }
 }
 
-/** Children that depend only on repos are joined. Why: each may list all of many repos. */
+/** Plans the children of a list, and joins those that depend only on repos. Why: each may list all of many repos. */
 function* planChildren({ kind, children }: ListNode, planning: Planning): Steps<PlanNode[]> {
   const plans: PlanNode[] = [];
   let position: number | undefined;

@@ -34,7 +34,7 @@ export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWo
   for (;;) {
     walk.index = skipBlanks(characters, walk.index);
     if (walk.index >= characters.length) return walk.words;
-    if (!takeOperator(walk)) takeItem(walk);
+    if (!readOperator(walk)) readItem(walk);
   }
 }
 
@@ -42,7 +42,8 @@ export function textOfWord(text: string, { start, end }: Pick<QueryWord, 'start'
   return textOf(toCharacters(text), start, end);
 }
 
-function takeOperator(walk: Walk): boolean {
+/** False: no operator is at the index. */
+function readOperator(walk: Walk): boolean {
   const { characters, layout, index, depth } = walk;
   const character = characters[index];
   if (character === ')' && depth > 0) return addOperator(walk, 1, -1);
@@ -71,11 +72,11 @@ function addOperator(walk: Walk, size: number, deeper: number): boolean {
   return true;
 }
 
-function takeItem(walk: Walk): void {
+function readItem(walk: Walk): void {
   const { characters, index, depth, isRegexEnabled } = walk;
   const found = findPrefix(characters, index);
   if (found === undefined) {
-    takeSpan(walk, { kind: 'text' }, isRegexEnabled);
+    readSpan(walk, { kind: 'text' }, isRegexEnabled);
     return;
   }
   const { prefix, end } = found;
@@ -84,10 +85,10 @@ function takeItem(walk: Walk): void {
   const isMissing = isAtEnd(characters, start, depth);
   walk.index = isMissing ? end : start;
   if (isMissing) walk.words.push({ kind: 'value', start: end, end, isQuoted: false, prefix });
-  else takeSpan(walk, { kind: 'value', prefix }, isPatternPrefix(prefix, isRegexEnabled));
+  else readSpan(walk, { kind: 'value', prefix }, isPatternPrefix(prefix, isRegexEnabled));
 }
 
-function takeSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPattern: boolean): void {
+function readSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPattern: boolean): void {
   const { characters, layout, index: start, depth } = walk;
   const quote = layout.closingQuote(start);
   walk.index =

@@ -30,33 +30,34 @@ export interface RepoContext {
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
 }
 
+/** The repos whose names match an expression. */
 export function* planRepoPattern(
   expression: ChoiceOrProgram,
   context: RepoContext,
 ): Steps<PlanNode> {
   const repos = context.repos();
-  const kept = new Set<RepoRecord>();
+  const matching = new Set<RepoRecord>();
   for (let start = 0; start < repos.length; start += NAMES_AT_ONCE) {
     const some = repos.slice(start, start + NAMES_AT_ONCE);
     const names = some.map(({ name }) => name);
     const matches =
       expression.kind === 'program'
         ? context.testNames(expression.regex.program, names)
-        : names.map((name) => standsInName(expression.choice, name));
-    for (const [index, repo] of some.entries()) if (matches[index]) kept.add(repo);
+        : names.map((name) => isInName(expression.choice, name));
+    for (const [index, repo] of some.entries()) if (matches[index]) matching.add(repo);
     yield;
   }
-  return reposNode(repos, (repo) => kept.has(repo));
+  return reposNode(repos, (repo) => matching.has(repo));
 }
 
-/** Errors: UnknownContextError. */
+/** The repos of a search context. Errors: UnknownContextError. */
 export function* planRepoContext(
   name: string,
   { repos, contexts = {}, connectionsOf }: RepoContext,
 ): Steps<PlanNode> {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   const all = repos();
-  const kept = new Set<number>();
+  const matching = new Set<number>();
   if (context !== undefined)
     for (let start = 0; start < all.length; start += NAMES_AT_ONCE) {
       const some = all.slice(start, start + NAMES_AT_ONCE);
@@ -64,14 +65,14 @@ export function* planRepoContext(
         context,
         some.map((repo) => contextRepoOf(repo, connectionsOf)),
       );
-      for (const { repoId } of found) kept.add(repoId);
+      for (const { repoId } of found) matching.add(repoId);
       yield;
     }
-  if (kept.size === 0)
+  if (matching.size === 0)
     throw new UnknownContextError(
       `Search context ${JSON.stringify(name)} not found, or you see none of its repositories.`,
     );
-  return reposNode(all, ({ repoId }) => kept.has(repoId));
+  return reposNode(all, ({ repoId }) => matching.has(repoId));
 }
 
 export function contextRepoOf(
@@ -88,12 +89,15 @@ export function contextRepoOf(
   };
 }
 
-function standsInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {
+function isInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {
   const compared = letterCase === 'folded' ? foldText(name) : name;
-  return alternatives.some((one) => standsIn(one, compared));
+  return alternatives.some((one) => isLiteralIn(one, compared));
 }
 
-function standsIn({ text, anchoredStart, anchoredEnd }: LiteralAlternative, name: string): boolean {
+function isLiteralIn(
+  { text, anchoredStart, anchoredEnd }: LiteralAlternative,
+  name: string,
+): boolean {
   if (anchoredStart && anchoredEnd) return name === text;
   if (anchoredStart) return name.startsWith(text);
   return anchoredEnd ? name.endsWith(text) : name.includes(text);
@@ -118,15 +122,15 @@ export function planRepoValue(
       return reposNode(repos, (repo) => names.has(repo.name));
     }
     case 'archived':
-      return reposNode(repos, (repo) => isKept(value, repo.isArchived));
+      return reposNode(repos, (repo) => isSelected(value, repo.isArchived));
     case 'fork':
-      return reposNode(repos, (repo) => isKept(value, repo.isFork));
+      return reposNode(repos, (repo) => isSelected(value, repo.isFork));
     case 'visibility':
       return reposNode(repos, (repo) => isVisible(value, repo.visibility));
   }
 }
 
-function isKept(value: string, has: boolean): boolean {
+function isSelected(value: string, has: boolean): boolean {
   return value === 'yes' || (value === 'only') === has;
 }
 
@@ -138,7 +142,7 @@ export function isOfRepos(plan: PlanNode): boolean {
   return plan.kind === 'not' ? plan.child.kind === 'repos' : plan.kind === 'repos';
 }
 
-/** Joins two conditions on repos of a list; a constant where nothing remains of them. */
+/** Joins two conditions on repos that are children of one list; a constant if all repos, or none, satisfy them. */
 export function joinRepos(
   kind: 'and' | 'or',
   left: PlanNode,
@@ -156,7 +160,7 @@ export type RepoTest = (repoId: number) => boolean | undefined;
 
 const depends: RepoTest = () => undefined;
 
-/** The test of a plan, made once for all repos: uses only its leaves on repos. */
+/** The test of a plan, made once for all repos: only its leaves on repos decide. */
 export function repoTestOf(plan: PlanNode): RepoTest {
   switch (plan.kind) {
     case 'const':

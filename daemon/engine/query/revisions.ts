@@ -40,6 +40,7 @@ export function withOnDemand(query: QueryNode, names: ReadonlySet<string>): Quer
   return name === undefined || !names.has(name) ? query : { ...query, value: DEMAND_MARK + name };
 }
 
+/** The text of a `rev:` as people write it. */
 export function writtenRevision(text: string): string {
   return text.startsWith(DEMAND_MARK) ? text.slice(DEMAND_MARK.length) : text;
 }
@@ -51,6 +52,7 @@ function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly st
   return revisions ?? [defaultRevision];
 }
 
+/** Indexes of the revisions of a repo that the text of a `rev:` selects. */
 export function matchRevisions(repo: RevisionNames, text: string): number[] {
   if (text === DEFAULT_REVISION) return [0];
   const names = revisionsOf(repo);
@@ -123,18 +125,18 @@ export function* docSetsFor(
   };
 }
 
-/** Sets of the default revisions and of any, used by nearly every query, by shard object of a snapshot. */
+/** Caches the sets of the default revisions, and of any revision, which nearly every query uses; by shard of a snapshot. */
 const usualSets = {
   [DEFAULT_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
   [ANY_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
 };
 
 function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet {
-  const kept = text === DEFAULT_REVISION || text === ANY_REVISION ? usualSets[text] : undefined;
-  const cached = kept?.get(shard);
+  const cache = text === DEFAULT_REVISION || text === ANY_REVISION ? usualSets[text] : undefined;
+  const cached = cache?.get(shard);
   if (cached !== undefined) return cached;
   const set = docsOfParts(shard, chosenOf);
-  kept?.set(shard, set);
+  cache?.set(shard, set);
   return set;
 }
 

@@ -271,7 +271,7 @@ function continueItem(tables: Tables, index: number, next: number): void {
   setItem(tables, index, at(tables.closers, next), at(tables.blanks, next));
 }
 
-/** In regex mode parentheses may also be part of the pattern; 9.2 says when they are not. */
+/** In regex mode parentheses may also be part of the pattern; API.md 9.2 defines when they are not. */
 function isGroupOpening(tables: Tables, index: number): boolean {
   const { characters, closers, groups } = tables;
   const inside = index + 1;

@@ -2,8 +2,14 @@
 
 import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from './code-points.ts';
 import { foldRanges } from './fold.ts';
-import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.ts';
-import { tryReadProperty, tryTake } from './reader.ts';
+import {
+  failAt,
+  peek,
+  readEscapedCodePoint,
+  type RegexReader,
+  tryReadProperty,
+  trySkip,
+} from './reader.ts';
 import type { ClassNode, CodePointRange, CodePointRanges, UnicodeProperty } from './tree.ts';
 
 interface ClassParts {
@@ -21,7 +27,7 @@ export function tryReadClassEscape(reader: RegexReader): ClassNode | undefined {
 export function readClass(reader: RegexReader): ClassNode {
   const start = reader.index;
   reader.index++;
-  const isNegated = tryTake(reader, '^');
+  const isNegated = trySkip(reader, '^');
   const parts: ClassParts = { ranges: [], properties: [] };
   // Why: a leading "]" is a member.
   for (let isFirst = true; isFirst || peek(reader) !== ']'; isFirst = false) {
@@ -97,7 +103,7 @@ function readRange(reader: RegexReader, classStart: number): CodePointRange {
 }
 
 function readMember(reader: RegexReader, classStart: number): number {
-  if (tryTake(reader, '\\')) return readEscapedCodePoint(reader);
+  if (trySkip(reader, '\\')) return readEscapedCodePoint(reader);
   const codePoint = peek(reader)?.codePointAt(0);
   if (codePoint === undefined) failAt(reader, classStart, 'class without ]');
   reader.index++;

@@ -16,9 +16,9 @@ import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { RegexTree } from './tree.ts';
 
-/** States of the forward automaton. */
+/** Most states of the forward automaton. */
 export const PROGRAM_COUNT_MAX = 10_000;
-/** Code points; shorter literals have no gram. */
+/** Literals of conditions: folded, and of at least three code points, since shorter ones have no gram. */
 const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
 
 export interface CompileOptions {
@@ -47,7 +47,7 @@ export interface CompiledRegex {
   readonly needles: Needles;
   readonly spansLines: boolean;
   readonly canBeEmpty: boolean;
-  /** Of the forward and the reverse automaton. */
+  /** Numbers of states of the forward and the reverse automaton. */
   readonly stateCount: number;
   readonly reverseStateCount: number;
 }

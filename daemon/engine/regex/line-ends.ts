@@ -4,8 +4,8 @@
 const TOKENS = /\\Q[^]*?(?:\\E|$)|\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]|\$/gu;
 
 /**
- * The pattern with a carriage return before each `$`, unless it already contains `\r`. Not optional: only line ends of CRLF
- * match.
+ * The pattern with a carriage return before each `$`, unless it already contains `\r`.
+ * @param isOptional  false: only line ends of CRLF match
  */
 export function withCarriageReturns(pattern: string, isOptional = true): string {
   if (!pattern.includes('$') || pattern.includes(String.raw`\r`)) return pattern;

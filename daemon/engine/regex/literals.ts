@@ -171,9 +171,9 @@ function reduceRepeat(node: RepeatNode, reduction: Reduction): Reduced {
   const child = max === 0 ? [EMPTY] : reduce(node.child, reduction);
   let alternatives: Reduced = [EMPTY];
   for (let count = max; count > 0 && alternatives !== undefined; count--) {
-    const taken = product(child, alternatives);
-    if (count <= min) alternatives = taken;
-    else alternatives = isLazy ? join([EMPTY], taken) : join(taken, [EMPTY]);
+    const longer = product(child, alternatives);
+    if (count <= min) alternatives = longer;
+    else alternatives = isLazy ? join([EMPTY], longer) : join(longer, [EMPTY]);
   }
   return alternatives;
 }

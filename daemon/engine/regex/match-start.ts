@@ -1,7 +1,7 @@
 // Where a match that may span lines can begin, in terms of blocks, which end at line ends (core/match/match-starts.ts). The
-// block where it begins has its first line and its `reach`: the chain (leading parts whose characters are of few kinds), and
-// the parts behind it without newline. Otherwise everything up to the block's end is of those kinds, and the next block has
-// the end of the reach, or is entirely of those kinds.
+// block where it begins has its first line. Its `reach` is the chain (leading parts with only few kinds of characters) and the
+// parts after it up to the first possible newline. Either the block has all of the reach; or it has only characters of the
+// chain from the match's first line to its end, and the next block has the rest of the reach, or only such characters.
 
 import {
   ALL,
@@ -98,13 +98,13 @@ function chainOf(kinds: readonly Uint8Array[]): { size: number; bytes: Uint8Arra
   let bytes: Uint8Array = new Uint8Array(ASCII_END / 8);
   for (const [size, added] of kinds.entries()) {
     const longer = bytes.map((byte, index) => byte | added[index]!);
-    if (!hasForeign(longer)) return { size, bytes };
+    if (!excludesPrintable(longer)) return { size, bytes };
     bytes = longer;
   }
   return { size: kinds.length, bytes };
 }
 
-function hasForeign(bytes: Uint8Array): boolean {
+function excludesPrintable(bytes: Uint8Array): boolean {
   for (let byte = 0x20; byte < 0x7f; byte++) if (!hasByte(bytes, byte)) return true;
   return false;
 }

@@ -43,7 +43,7 @@ export function peek(reader: RegexReader, ahead = 0): string | undefined {
 }
 
 /** Skips `text` if it comes next. */
-export function tryTake(reader: RegexReader, text: string): boolean {
+export function trySkip(reader: RegexReader, text: string): boolean {
   for (let i = 0; i < text.length; i++) if (peek(reader, i) !== text[i]) return false;
   reader.index += text.length;
   return true;
@@ -88,7 +88,7 @@ function readOctal(reader: RegexReader): number {
 
 /** `\x7f`, `\x{10ffff}`; the index is after the `x`. */
 function readHexadecimal(reader: RegexReader): number {
-  const isBraced = tryTake(reader, '{');
+  const isBraced = trySkip(reader, '{');
   const countMax = isBraced ? Infinity : 2;
   let value = 0;
   for (let count = 0; count < countMax; count++) {
@@ -105,16 +105,16 @@ function readHexadecimal(reader: RegexReader): number {
 
 /** `\pL`, `\p{Greek}`, `\P{^Lu}`, if one comes next; the index is at the backslash. */
 export function tryReadProperty(reader: RegexReader): UnicodeProperty | undefined {
-  const isPositive = tryTake(reader, String.raw`\p`);
-  if (!isPositive && !tryTake(reader, String.raw`\P`)) return undefined;
+  const isPositive = trySkip(reader, String.raw`\p`);
+  if (!isPositive && !trySkip(reader, String.raw`\P`)) return undefined;
   const start = reader.index;
-  if (!tryTake(reader, '{')) {
+  if (!trySkip(reader, '{')) {
     const name = peek(reader) ?? '';
     if (!isPropertyName(name)) failAt(reader, start, 'unknown Unicode property');
     reader.index++;
     return { name, isNegated: !isPositive };
   }
-  const isInverted = tryTake(reader, '^');
+  const isInverted = trySkip(reader, '^');
   const nameStart = reader.index;
   while (/^[a-z_]$/i.test(peek(reader) ?? '')) reader.index++;
   const name = reader.characters.slice(nameStart, reader.index).join('');

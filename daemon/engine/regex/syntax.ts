@@ -2,13 +2,19 @@
 // back-references, possessive and doubled repeats.
 
 import { readClass, tryReadClassEscape } from './class.ts';
-import { failAt, peek, readEscapedCodePoint, tryTake } from './reader.ts';
-import type { RegexFlags, RegexReader } from './reader.ts';
+import {
+  failAt,
+  peek,
+  readEscapedCodePoint,
+  type RegexFlags,
+  type RegexReader,
+  trySkip,
+} from './reader.ts';
 import type { Assertion, RegexTree, RepeatNode } from './tree.ts';
 
 /** Unit: bytes of UTF-8. */
 export const PATTERN_SIZE_MAX = 4096;
-/** Of one repeat, and of the product of nested ones. */
+/** Highest count of a repeat, and of the product of nested ones. */
 export const REPEAT_MAX = 1000;
 export const PATTERN_DEPTH_MAX = 250;
 
@@ -80,7 +86,7 @@ function readChoice(reader: RegexReader): Parsed {
     const parsed = readSequence(reader);
     children.push(parsed.tree);
     repeatProduct = Math.max(repeatProduct, parsed.repeatProduct);
-  } while (tryTake(reader, '|'));
+  } while (trySkip(reader, '|'));
   return { tree: unwrap('choice', children), repeatProduct };
 }
 
@@ -116,9 +122,9 @@ function unwrap(kind: 'sequence' | 'choice', children: readonly RegexTree[]): Re
 /** Reads a repeat operator without its question mark; a `{` that begins none is a literal. */
 function tryReadCounts(reader: RegexReader): Counts | undefined {
   const countIndex = reader.index;
-  if (tryTake(reader, '*')) return { min: 0, countIndex };
-  if (tryTake(reader, '+')) return { min: 1, countIndex };
-  if (tryTake(reader, '?')) return { min: 0, max: 1, countIndex };
+  if (trySkip(reader, '*')) return { min: 0, countIndex };
+  if (trySkip(reader, '+')) return { min: 1, countIndex };
+  if (trySkip(reader, '?')) return { min: 0, max: 1, countIndex };
   if (peek(reader) !== '{') return undefined;
   const counts = tryReadBraces(reader);
   if (counts === undefined) reader.index = countIndex;
@@ -131,12 +137,12 @@ function tryReadBraces(reader: RegexReader): Counts | undefined {
   const minIndex = reader.index;
   const min = tryReadCount(reader);
   if (min === undefined) return undefined;
-  if (tryTake(reader, '}')) return { min, max: min, countIndex: minIndex };
-  if (!tryTake(reader, ',')) return undefined;
-  if (tryTake(reader, '}')) return { min, countIndex: minIndex };
+  if (trySkip(reader, '}')) return { min, max: min, countIndex: minIndex };
+  if (!trySkip(reader, ',')) return undefined;
+  if (trySkip(reader, '}')) return { min, countIndex: minIndex };
   const maxIndex = reader.index;
   const max = tryReadCount(reader);
-  if (max === undefined || !tryTake(reader, '}')) return undefined;
+  if (max === undefined || !trySkip(reader, '}')) return undefined;
   return { min, max, countIndex: min > REPEAT_MAX ? minIndex : maxIndex };
 }
 
@@ -159,7 +165,7 @@ function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
   const repeatProduct = item.repeatProduct * factor;
   if (repeatProduct > REPEAT_MAX)
     failAt(reader, countIndex, `nested repeat counts multiply to more than ${REPEAT_MAX}`);
-  const isLazy = tryTake(reader, '?') !== reader.flags.isLazy;
+  const isLazy = trySkip(reader, '?') !== reader.flags.isLazy;
   const node: RepeatNode = { kind: 'repeat', child: item.tree, min, isLazy };
   return { tree: max === undefined ? node : { ...node, max }, repeatProduct };
 }
@@ -204,7 +210,7 @@ function literal(reader: RegexReader, codePoint: number): Parsed {
 }
 
 function readBackslash(reader: RegexReader): readonly Parsed[] {
-  if (tryTake(reader, String.raw`\Q`)) return readQuoted(reader);
+  if (trySkip(reader, String.raw`\Q`)) return readQuoted(reader);
   const at = ASSERTION_ESCAPES.get(peek(reader, 1) ?? '');
   if (at !== undefined) {
     reader.index += 2;
@@ -219,7 +225,7 @@ function readBackslash(reader: RegexReader): readonly Parsed[] {
 /** The inside of `\Q...\E`; without `\E` it extends to the end. */
 function readQuoted(reader: RegexReader): readonly Parsed[] {
   const literals: Parsed[] = [];
-  while (peek(reader) !== undefined && !tryTake(reader, String.raw`\E`))
+  while (peek(reader) !== undefined && !trySkip(reader, String.raw`\E`))
     literals.push(readLiteral(reader));
   return literals;
 }
@@ -229,13 +235,13 @@ function readGroup(reader: RegexReader): readonly Parsed[] {
   const start = reader.index;
   const outerFlags = reader.flags;
   reader.index++;
-  if (tryTake(reader, '?') && readGroupHead(reader, start) === 'flags') return [];
+  if (trySkip(reader, '?') && readGroupHead(reader, start) === 'flags') return [];
   if (reader.depth === PATTERN_DEPTH_MAX)
     failAt(reader, start, `more than ${PATTERN_DEPTH_MAX} nested groups`);
   reader.depth++;
   const parsed = readChoice(reader);
   reader.depth--;
-  if (!tryTake(reader, ')')) failAt(reader, start, 'group without )');
+  if (!trySkip(reader, ')')) failAt(reader, start, 'group without )');
   reader.flags = outerFlags;
   return [parsed];
 }
@@ -251,7 +257,7 @@ const FLAG_LETTERS: ReadonlyMap<string, keyof RegexFlags> = new Map([
 
 /** Reads what follows `(?`. `flags`: flags up to the ")", which apply to the rest of the enclosing group. */
 function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
-  if (tryTake(reader, 'P') || peek(reader) === '<') {
+  if (trySkip(reader, 'P') || peek(reader) === '<') {
     readGroupName(reader, groupStart);
     return 'group';
   }
@@ -279,7 +285,7 @@ function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'grou
 
 /** `<name>` of letters, digits and underscores, used once. */
 function readGroupName(reader: RegexReader, groupStart: number): void {
-  const isNamed = tryTake(reader, '<');
+  const isNamed = trySkip(reader, '<');
   const start = reader.index;
   if (isNamed) while (/^\w$/.test(peek(reader) ?? '')) reader.index++;
   const name = reader.characters.slice(start, reader.index).join('');

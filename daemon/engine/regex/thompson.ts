@@ -75,6 +75,6 @@ function compilePlus(builder: AutomatonBuilder, node: SimpleRepeatNode, next: nu
   return body;
 }
 
-function choose(builder: AutomatonBuilder, isLazy: boolean, taken: number, left: number): number {
-  return builder.addChoice(isLazy ? [left, taken] : [taken, left]);
+function choose(builder: AutomatonBuilder, isLazy: boolean, body: number, next: number): number {
+  return builder.addChoice(isLazy ? [next, body] : [body, next]);
 }

@@ -11,7 +11,7 @@ const VERSION = 1;
 const HEADER_SIZE = 64;
 const CHECKSUM_OFFSET = 32;
 const CHECKSUM_SIZE = 32;
-/** Of a row of a shard, and of a set. */
+/** Bytes of the row of a shard, and of that of a set. */
 const ROW_SIZE = 12;
 
 /** A doc without stored content: only this file has its blob id. */
@@ -174,8 +174,8 @@ export class ShardRevisions {
   readonly sets: readonly CodedSet[];
   readonly #unstored: Buffer;
   readonly #hashSize: number;
-  /** Least recently used first. */
-  readonly #kept = new Map<string, DocSet>();
+  /** Sets by revisions, the least recently used first. */
+  readonly #cache = new Map<string, DocSet>();
   #liveCount: number | undefined;
 
   constructor(docCount: number, sets: readonly CodedSet[], unstored: Buffer, hashSize: number) {
@@ -202,16 +202,16 @@ export class ShardRevisions {
 
   docsIn(revisions: readonly number[]): DocSet {
     const key = revisions.join();
-    const cached = this.#kept.get(key);
+    const cached = this.#cache.get(key);
     const set = cached ?? this.#unite(revisions);
-    this.#kept.delete(key);
-    this.#kept.set(key, set);
+    this.#cache.delete(key);
+    this.#cache.set(key, set);
     // Bound: memory (8 MiB, but at least four bitmaps), and the walk through them.
     const capacity = Math.floor((8 << 20) / Math.max(1, bitmapSizeOf(this.docCount)));
-    const keptMax = Math.min(64, Math.max(4, capacity));
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= keptMax) break;
-      this.#kept.delete(oldest);
+    const countMax = Math.min(64, Math.max(4, capacity));
+    for (const oldest of this.#cache.keys()) {
+      if (this.#cache.size <= countMax) break;
+      this.#cache.delete(oldest);
     }
     return set;
   }

@@ -1,5 +1,5 @@
-// Writes a shard file behind its contents, which the build has written from byte 4,096 on, then the header with checksums of
-// the file's actual bytes. The caller syncs it. Layout: core/FORMAT.md.
+// Writes a shard file after its contents, which the build has written from byte 4,096 on, then the header with checksums of
+// the bytes in the file. The caller syncs it. Layout: core/FORMAT.md.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
@@ -12,7 +12,7 @@ import type { DocColumns } from './shard-docs.ts';
 export interface ShardRepo {
   readonly repoId: number;
   readonly name: string;
-  /** Of its docs, which are contiguous. */
+  /** Number of its docs, which are contiguous. */
   readonly docCount: number;
 }
 
@@ -299,7 +299,7 @@ function sectionRowOffset(kind: number): number {
   return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
 }
 
-/** Why of the file's bytes: the sums must match what a reader gets, not what this process meant to write. */
+/** Writes the header with checksums of the bytes in the file. Why: they must match what a reader gets. */
 function seal(
   module: WebAssembly.Module,
   file: number,

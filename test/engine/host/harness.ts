@@ -134,7 +134,7 @@ export function buildSharedShard(
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
   const parts = segments.map((segment, index) => {
-    const part = `${file}.stripe${index}`;
+    const part = `${file}.segment${index}`;
     writeFileSync(part, segment);
     return { path: part, size: segment.length };
   });

@@ -25,7 +25,7 @@ const ROUNDS = 8;
 /** Bytes of content: its shard is read in, not mapped. */
 const SIZE = 5 << 20;
 
-/** The coded stripe of a content, in a file. */
+/** The coded segment of a content, in a file. */
 function segmentOf(module: WebAssembly.Module, bytes: Uint8Array, file: string): SegmentFile {
   const builder = new SegmentBuilder(module);
   builder.begin();
@@ -44,10 +44,10 @@ void test('memory of released instances is freed at once', { skip: !canMap() }, 
     { path: 'a.c', bytes, symbols: [{ start: 1, size: 12, kind: 5 }] },
   ]);
   assert.ok(isBrief(shard.size));
-  const segment = segmentOf(module, bytes, path.join(folder, 'stripe'));
+  const segment = segmentOf(module, bytes, path.join(folder, 'segment'));
   const uses: Record<string, () => void> = {
     'its pages are summed': () => void sumPagesOf(module, shard.path, shard.size, HEADER_SIZE),
-    'stripes are merged': () => void mergeSegments(module, [segment], () => {}),
+    'segments are merged': () => void mergeSegments(module, [segment], () => {}),
     'a shard is verified': () => assert.equal(verifyShardFile(module, shard.path), undefined),
     'symbols are verified': () =>
       assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined),
