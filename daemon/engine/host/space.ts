@@ -131,7 +131,7 @@ export interface SpaceOptions {
   readonly capacity?: number | undefined;
   /** Read shards even where they can be mapped. */
   readonly wantsRead?: boolean | undefined;
-  /** For tests; default: 120,000. */
+  /** Above 0. For tests; default: 120,000. */
   readonly verifiedMs?: number | undefined;
 }
 
@@ -346,7 +346,7 @@ export class Space {
 
   /** Forgets checked pages in turn: a share of them for each share of the time. */
   #forgetOld(nowMs: number): void {
-    const share = Math.min(1, (nowMs - this.#forgotAtMs) / Math.max(this.#verifiedMs, 1));
+    const share = Math.min(1, (nowMs - this.#forgotAtMs) / this.#verifiedMs);
     // At least one second of VERIFIED_MS at a time.
     if (share < 1000 / VERIFIED_MS) return;
     this.#forgotAtMs = nowMs;

@@ -104,7 +104,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
 
 void test('a byte that changes after it was read is detected once pages are verified again', async () => {
   const { module, shard, valid } = await shardToDamage();
-  const searcher = new Searcher(module, { verifiedMs: 0 });
+  const searcher = new Searcher(module, { verifiedMs: 1e-6 });
   assert.deepEqual(searcher.setShards([shard]), []);
   const expected = answersOf(searcher, shard.shardId, PLANS, true);
   const link = `${shard.path}.link`;
