@@ -336,17 +336,6 @@ void test('a backup replaces no file of the data directory, no folder and no dev
   assert.notEqual(readFileSync(path.join(folder, 'old'), 'utf8'), 'old');
 });
 
-void test('the daemon ends during a backup: an error and no file', async () => {
-  const { served, options } = await serveInstance();
-  const folder = temporaryFolder();
-  const file = path.join(folder, 'backup.tar.gz');
-  const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
-  while (!backing.isOver && readdirSync(folder).length === 0) await setImmediate();
-  await served.process.stop('SIGKILL');
-  const { code } = await backing.ended;
-  assert.deepEqual(readdirSync(folder), code === 0 ? ['backup.tar.gz'] : []);
-});
-
 void test(
   'from the embedded store to PostgreSQL and back',
   { skip: POSTGRES_MISSING },

@@ -3,7 +3,6 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -106,15 +105,6 @@ void test('a search in the local index applies a configuration file, and says wh
   }
 });
 
-void test('hints for a query are on standard error', async () => {
-  for (const form of [[], ['--json']]) {
-    const args = ['search', '--data-dir', dataDir, ...form, 'language:nothinghere'];
-    const { code, stderr } = await trawl(args);
-    assert.equal(code, 1);
-    assert.match(stderr, /^hint: The filter by language is lang:\. Try: lang:nothinghere$/m);
-  }
-});
-
 void test('the daemon and the local index stream the same results, in any chunks', async () => {
   const outcomes = await Promise.all(
     [
@@ -140,33 +130,6 @@ void test('the daemon and the local index stream the same results, in any chunks
   });
   assert.deepEqual(local, remote);
   assert.equal(local?.files.length, 3);
-});
-
-/** What an explanation says but for its shards, of which a daemon tells owners alone. */
-function withoutShards({ stdout, ...rest }: Outcome): Outcome {
-  if (stdout.startsWith('{')) {
-    const { shards: _, ...explained } = JSON.parse(stdout) as Record<string, unknown>;
-    return { ...rest, stdout: JSON.stringify(explained) };
-  }
-  const text = stdout.replace(/^shard [^]*?\n\n/m, '').replace(/\n*check: .*/, '');
-  return { ...rest, stdout: text.replaceAll(/ +/g, ' ') };
-}
-
-void test('the daemon and the local index give the same explanation', async () => {
-  for (const call of [
-    ['plum'],
-    ['p[a-z]+m', '--regex', '-n', '2'],
-    ['plum', '--json'],
-    ['file:'],
-  ]) {
-    const [remote, local] = await Promise.all([
-      trawl(['explain', '--url', served.url, ...call]),
-      trawl(['explain', '--data-dir', dataDir, ...call]),
-    ]);
-    const [here, there] = [local, remote].map((one) => withoutShards(comparable(one)));
-    assert.deepEqual(here, there, call.join(' '));
-    assert.equal(local.code, call[0] === 'file:' ? 2 : 0);
-  }
 });
 
 void test('inspect and verify on the files of a running daemon', async () => {
@@ -274,17 +237,6 @@ async function nameAsBefore(dir: string): Promise<void> {
   await catalog.commit(() => ({ put: repos }));
   await catalog.close();
 }
-
-void test('index: the configured time limit of git applies', async () => {
-  const stuck = makeRepo({ 'a.txt': 'a' });
-  execFileSync('mkfifo', [path.join(stuck, '.gitignore')]);
-  const config = path.join(temporaryFolder(), 'trawl.json');
-  writeFileSync(config, '{"settings":{"gitTimeoutMs":500}}');
-  const args = ['index', '--data-dir', temporaryFolder(), '--config', config, stuck];
-  const { code, stderr } = await trawl(args);
-  assert.equal(code, 2);
-  assert.match(stderr, /time limit exceeded/);
-});
 
 void test('npx trawl version', async () => {
   const { code, stdout } = await new Running('npx', ['--no-install', 'trawl', 'version'], {

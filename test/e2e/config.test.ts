@@ -10,7 +10,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { startGithub } from '../hosts/github-server.ts';
-import { type Outcome, post, serve, startTrawl, trawl } from './daemon.ts';
+import { type Outcome, post, serve, trawl } from './daemon.ts';
 import { startIssuer } from '../accounts/sign-on/real-issuer.ts';
 
 const folder = temporaryFolder();
@@ -168,17 +168,6 @@ void test('a daemon waits for a missing file, serves its schema, and reads an ad
   const { stdout } = await trawl(['config', 'schema']);
   assert.deepEqual(await answer.json(), JSON.parse(stdout));
   await served.process.stop();
-});
-
-void test('a late file is waited for; a missing one ends the start', async () => {
-  const dataDir = temporaryFolder();
-  const file = path.join(dataDir, 'late.json');
-  const args = ['serve', '--port', '0', '--data-dir', dataDir, '--config', file];
-  const late = startTrawl([...args, makeRepo({ 'a.txt': 'plum\n' })]);
-  await late.until(/late\.json"; ENOENT; .* \(1 of 5\)/);
-  writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
-  await late.until(/^Serving on/m);
-  await late.stop();
 });
 
 void test('config check --online: each identity provider is queried', async () => {

@@ -123,15 +123,6 @@ void test('a push is found after its webhook, which needs the secret', async (t)
   assert.deepEqual(elsewhere.requested, [], 'what a push says of addresses is not asked for');
 });
 
-void test('the second of two consecutive pushes is not missed', async () => {
-  host.commit('two', 'd.txt', 'earlyword\n');
-  await push('two', SECRET);
-  await eventually(async () => (await found('earlyword')).length === 1);
-  host.commit('two', 'e.txt', 'lateword\n');
-  await push('two', SECRET);
-  await eventually(async () => (await found('lateword')).length === 1);
-});
-
 void test('removed repositories disappear and new ones appear with the next listing', async () => {
   rmSync(host.pathOf('two'), { recursive: true });
   host.add('three', { 'f.txt': 'thirdword\n' });

@@ -119,30 +119,6 @@ void test('members of results: all, or those that the request selects', async ()
   }
 });
 
-void test('invalid UTF-8: offsets of the file, a column for each byte, U+FFFD in the text', async () => {
-  const [first, second] = byLine((await only('plum file:bad')).chunks);
-  assert.equal(first?.content, 'a\ufffd\ufffdplum\ufffd\n');
-  assert.deepEqual(first?.matchRanges.map(flat), [[3, 1, 4, 7, 1, 8]]);
-  assert.equal(second?.content, 'no newline plum');
-  assert.deepEqual(second?.matchRanges.map(flat), [[20, 2, 12, 24, 2, 16]]);
-});
-
-void test('context joins chunks exactly when they touch, and is clipped at the ends', async () => {
-  const spans = async (contextLines: number): Promise<string[]> => {
-    const { chunks } = await only('pear', { contextLines });
-    return byLine(chunks).map(({ content, contentStart }) => {
-      const from = contentStart.lineNumber - 1;
-      const to = from + content.split('\n').length - 1;
-      assert.equal(content, CONTEXT.slice(from, to).join(''));
-      return `${String(from + 1)}-${String(to)}`;
-    });
-  };
-  assert.deepEqual(await spans(0), ['4-4', '9-9']);
-  assert.deepEqual(await spans(2), ['2-6', '7-11']);
-  assert.deepEqual(await spans(3), ['1-12']);
-  assert.deepEqual(await spans(1_000_000), ['1-12']);
-});
-
 void test('whole gives the text unchanged, otherwise there is no content', async () => {
   assert.equal((await only('lime', { whole: true })).content, FILES['whole.txt']);
   assert.equal((await only('pear', { whole: true, contextLines: 1 })).content, CONTEXT.join(''));
@@ -151,21 +127,6 @@ void test('whole gives the text unchanged, otherwise there is no content', async
     'a\ufffd\ufffdplum\ufffd\nno newline plum',
   );
   assert.equal('content' in (await only('lime')), false);
-});
-
-void test('the match limit cuts ranges, then lines, and is reported; equal requests get equal answers', async () => {
-  const all = await search(served.url, 'fig');
-  const total = all.stats.totalMatchCount;
-  assert.equal(total, 50);
-  const cut = await search(served.url, 'fig', { matches: 2, contextLines: 0 });
-  assert.equal(cut.isSearchExhaustive, false);
-  assert.deepEqual(cut.incompleteReasons, ['match_limit']);
-  assert.equal((await search(served.url, 'fig', { matches: total })).isSearchExhaustive, true);
-  assert.equal((await search(served.url, 'fig', { matches: total - 1 })).isSearchExhaustive, false);
-  assert.deepEqual(
-    (await search(served.url, 'fig', { matches: 7 })).files,
-    (await search(served.url, 'fig', { matches: 7 })).files,
-  );
 });
 
 /** The members of a value at any depth, of lists by their first entry. */

@@ -4,42 +4,15 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, truncateSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import { canMap } from '../../daemon/engine/host/mapping.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { call, eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';
+import { call, eventually, get, search, serve, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 const ON_MAPPINGS = { skip: canMap() ? false : 'files cannot be mapped here' };
-
-/** Two repos of several pages of content each; only the first holds "plum". */
-function makeSources(): string[] {
-  const text = (word: string): Record<string, string> =>
-    Object.fromEntries(
-      Array.from({ length: 60 }, (_, i) => [
-        `d/f${i}.txt`,
-        `${word} ${i}\n${`filler line of ${word}\n`.repeat(300)}`,
-      ]),
-    );
-  return [makeRepo(text('plum')), makeRepo(text('pear'))];
-}
-
-/** The shard file whose content holds the word. */
-function shardWith(dataDir: string, word: string): string {
-  const files = shardNames(dataDir).map((name) => path.join(dataDir, 'shards', name));
-  return files.find((file) => readFileSync(file).includes(word))!;
-}
 
 function changeByte(file: string, offset: number): void {
   const byte = readFileSync(file)[offset]!;
@@ -57,35 +30,6 @@ async function serveSettled(dataDir: string, sources: readonly string[]): Promis
 }
 
 const ALL = { matches: 1_000_000 };
-
-async function isWhole(served: Served, word: string): Promise<boolean> {
-  const answer = await search(served.url, word, ALL);
-  return answer.isSearchExhaustive && answer.stats['totalMatchCount'] === 60 * 301;
-}
-
-/** The daemon says at first that something is missing, then has built it again. */
-async function checkRecovery(served: Served, word: string): Promise<void> {
-  const first: SearchResponse = await search(served.url, word, ALL);
-  assert.equal(first.isSearchExhaustive, false);
-  assert.ok(['shard_crashed', 'shard_quarantined'].includes(first.incompleteReasons![0]!));
-  await eventually(() => isWhole(served, word));
-  assert.ok(await isWhole(served, 'pear'));
-  const { body } = await get<{ quarantinedShards: number }>(`${served.url}/api/ready`);
-  assert.equal(body.quarantinedShards ?? 0, 0);
-}
-
-void test('a changed byte of the content is detected, not served', ON_MAPPINGS, async () => {
-  const sources = makeSources();
-  const dataDir = temporaryFolder();
-  const served = await serveSettled(dataDir, sources);
-  // Read by a thread already, but its page is not that of the change.
-  assert.equal((await search(served.url, '"plum 0"')).files.length, 1);
-  changeByte(shardWith(dataDir, 'filler line of plum'), 4096 + 200_000);
-  await checkRecovery(served, 'plum');
-  assert.match(served.process.stderr, /shard quarantined.*page 49 is damaged/);
-  await served.process.stop();
-  assert.equal(existsSync(path.join(dataDir, 'searching')), false);
-});
 
 async function repoNameOf(served: Served, source: string): Promise<string> {
   const { body } = await get<{ repoName: string }[]>(`${served.url}/api/repos`);

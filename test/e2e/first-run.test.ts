@@ -2,22 +2,13 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
-  index,
   MAIN,
   pathsOf,
   post,
@@ -28,102 +19,6 @@ import {
   trawl,
   type Outcome,
 } from './daemon.ts';
-
-/** A work tree with every kind of file, partly committed. */
-function oddWorktree(): string {
-  const repo = makeRepo({ 'src/plum.txt': 'a plum\n', 'gone.txt': 'plum, deleted on disk\n' });
-  writeFiles(repo, {
-    '.gitignore': 'ignored.txt\n',
-    'ignored.txt': 'plum\n',
-    'untracked.txt': 'plum\n',
-    'empty.txt': '',
-    'binary.bin': Buffer.from('plum\0plum'),
-    'huge.txt': `plum\n${'x'.repeat(4_194_304)}`,
-    'latin.txt': Buffer.from('plum caf\xe9\n', 'latin1'),
-    '.hidden/plum.txt': 'plum\n',
-    'with space & ünï%23.txt': 'plum\n',
-  });
-  writeFileSync(
-    Buffer.concat([Buffer.from(`${repo}/n`), Buffer.from([0xff]), Buffer.from('.txt')]),
-    'plum\n',
-  );
-  symlinkSync('src/plum.txt', path.join(repo, 'link.txt'));
-  symlinkSync('/etc', path.join(repo, 'away'));
-  rmSync(path.join(repo, 'gone.txt'));
-  return repo;
-}
-
-const PLUM_PATHS = [
-  '.hidden/plum.txt',
-  'latin.txt',
-  'link.txt',
-  'n\ufffd.txt',
-  'src/plum.txt',
-  'untracked.txt',
-  'with space & ünï%23.txt',
-];
-
-void test('a work tree: files on disk, without those ignored by git; unreadable content by name', async () => {
-  const served = await serveIndexed(temporaryFolder(), [oddWorktree()]);
-  const found = await search(served.url, 'plum');
-  assert.deepEqual(pathsOf(found), PLUM_PATHS);
-  assert.equal(found.isSearchExhaustive, true);
-
-  const skipReasonOf = async (query: string): Promise<string | undefined> => {
-    const { files } = await search(served.url, query);
-    assert.equal(files.length, 1, query);
-    assert.deepEqual(files[0]?.chunks, []);
-    return files[0]?.skipReason;
-  };
-  assert.equal(await skipReasonOf('file:huge\\.txt'), 'too_large');
-  assert.equal(await skipReasonOf('file:binary\\.bin'), 'binary');
-  assert.equal(await skipReasonOf('file:empty\\.txt'), undefined);
-  assert.equal(await skipReasonOf('file:away'), undefined);
-  assert.deepEqual(pathsOf(await search(served.url, 'file:gone or file:ignored\\.txt')), []);
-  const { body } = await get<{ indexedAt?: string }[]>(`${served.url}/api/repos`);
-  assert.equal(body.length, 1);
-  assert.ok(body[0]?.indexedAt);
-  assert.equal((await served.process.stop()).code, 0);
-});
-
-void test('bare, mirror, detached, empty, folder: several sources at once', async () => {
-  const folder = temporaryFolder();
-  const origin = makeRepo({ 'a.txt': 'committed plum\n' });
-  for (const kind of ['bare', 'mirror'])
-    git(folder, 'clone', '-q', `--${kind}`, origin, `${kind}.git`);
-  git(folder, 'clone', '-q', origin, 'detached');
-  git(path.join(folder, 'detached'), 'checkout', '-q', '--detach');
-  git(folder, 'init', '-q', 'empty');
-  git(folder, 'init', '-q', '--bare', 'empty.git');
-  writeFiles(folder, {
-    'plain/b.txt': 'plum in a folder\n',
-    // Counts inside repositories only.
-    'plain/.gitignore': 'b.txt\n',
-    'plain/.ignore': 'no\n',
-    'plain/no': 'plum\n',
-  });
-  mkdirSync(path.join(folder, 'nothing'));
-  const names = ['bare.git', 'mirror.git', 'detached', 'empty', 'empty.git', 'plain', 'nothing'];
-  const served = await serveIndexed(
-    temporaryFolder(),
-    names.map((name) => path.join(folder, name)),
-  );
-  const found = await search(served.url, 'plum');
-  const locations = found.files.map(({ repository, fileName }) => `${repository}:${fileName.text}`);
-  const expected = ['bare.git:a.txt', 'detached:a.txt', 'mirror.git:a.txt', 'plain:b.txt'];
-  assert.deepEqual(
-    locations.sort(),
-    expected.map((name) => `local/${name}`),
-  );
-  assert.equal(found.isSearchExhaustive, true);
-  const { body } = await get<{ repoName: string; indexedAt?: string }[]>(`${served.url}/api/repos`);
-  assert.deepEqual(
-    body.map(({ repoName }) => repoName),
-    names.map((name) => `local/${name}`).sort(),
-  );
-  assert.ok(body.every(({ indexedAt }) => indexedAt !== undefined));
-  await served.process.stop();
-});
 
 void test('the same source given twice, in different spellings, is one repo and one job', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
@@ -137,16 +32,6 @@ void test('the same source given twice, in different spellings, is one repo and 
   ]);
   assert.equal(code, 0);
   assert.equal(stdout.trim().split('\n').length, 1, stdout);
-});
-
-void test('two repos with the same folder name and content get names and shards of their own', async () => {
-  const folder = temporaryFolder();
-  writeFiles(folder, { 'a/app/f.txt': 'plum\n', 'b/app/f.txt': 'plum\n' });
-  const sources = ['a', 'b'].map((name) => path.join(folder, name, 'app'));
-  const dataDir = temporaryFolder();
-  await index(dataDir, sources);
-  const { stdout } = await trawl(['search', '-l', '--data-dir', dataDir, 'plum']);
-  assert.equal(new Set(stdout.trim().split('\n')).size, 2, stdout);
 });
 
 void test('the data directory inside a source is not indexed, its secret least of all', async () => {
@@ -228,38 +113,6 @@ void test('an index is found from a folder below, otherwise the daemon at the us
   assert.match(stderr, /no index in /);
 });
 
-void test('a folder of repositories: each is served, later ones too; links are not followed', async () => {
-  const folder = temporaryFolder();
-  for (const name of ['one', 'owner/two'])
-    git(folder, 'clone', '-q', makeRepo({ 'a.txt': 'plum\n' }), name);
-  git(folder, 'clone', '-q', '--bare', makeRepo({ 'a.txt': 'plum\n' }), 'three.git');
-  const links = temporaryFolder();
-  for (const name of ['one', 'owner/two', 'three.git'])
-    symlinkSync(path.join(folder, name), path.join(links, path.basename(name)));
-  const dataDir = temporaryFolder();
-  writeFileSync(path.join(folder, '.ignore'), '*.log\n');
-  writeFileSync(path.join(folder, 'a.log'), 'plum\n');
-  // Named, and found in the catalog.
-  for (const sources of [[folder, links], []]) {
-    const served = await serve(dataDir, sources);
-    for (const name of ['one', 'owner/two', 'three.git'])
-      await served.process.until(new RegExp(`^local/${name}: `, 'm'));
-    if (sources.length > 0) {
-      await served.process.until(
-        new RegExp(`WARN .*contains 3 links to repositories, which are not .*serve ${links}/\\*/`),
-      );
-      await served.process.until(/repositories found in a folder .* repos=3 bare=1 filesBeside=2/);
-      await served.process.until(
-        /^1 file or folder ignored by \.ignore, a folder counted as one: --no-ignore reads them/m,
-      );
-      git(folder, 'clone', '-q', path.join(folder, 'one'), 'owner/late');
-      await served.process.until(/repo indexed .*repo=local\/owner\/late /);
-    }
-    const { stderr } = await served.process.stop();
-    assert.equal(/ignored by/.test(stderr), sources.length > 0);
-  }
-});
-
 void test('many sources are indexed without warnings of Node.js; a repeated signal ends the daemon in order', async () => {
   const repos = Array.from({ length: 12 }, () => makeRepo({ 'a.txt': 'plum\n' }));
   const bare = temporaryFolder();
@@ -308,20 +161,6 @@ void test('sources that cannot be indexed: exit 2 and a message that names them'
   ]);
   assert.equal(commits.code, 2);
   assert.match(commits.stderr, /not a git repository, so it has no commits/);
-});
-
-void test('an unreadable file is excluded and named in the log; the rest is indexed', async (t) => {
-  if (process.getuid?.() === 0) {
-    t.skip('root reads everything');
-    return;
-  }
-  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n' });
-  const { chmodSync } = await import('node:fs');
-  chmodSync(path.join(repo, 'b.txt'), 0);
-  const served = await serveIndexed(temporaryFolder(), [repo]);
-  assert.match(served.process.stderr, /file left out.*b\.txt/);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
-  await served.process.stop();
 });
 
 /** Ends what is drawn in place: progress. */

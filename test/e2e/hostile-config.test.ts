@@ -172,15 +172,3 @@ test('no program named by a repository runs, for any request', async () => {
   );
   assert.equal(existsSync(marker) ? readFileSync(marker, 'utf8') : '', '');
 });
-
-test('settings that git refuses are reported to the caller, for this repository only', async () => {
-  const repoName = (await search(served.url, 'plum')).files[0]?.repository ?? '';
-  const commits = `${served.url}/api/commits?${new URLSearchParams({ repo: repoName }).toString()}`;
-  assert.equal((await call(commits)).status, 200);
-  appendFileSync(path.join(repo, '.git/config'), '[diff]\n\talgorithm = bogus\n');
-  const refused = await call(commits);
-  assert.equal(refused.status, 404);
-  const message =
-    'The repository cannot be read: git refuses the setting diff.algorithm of its configuration.';
-  assert.deepEqual(await refused.json(), { statusCode: 404, errorCode: 'NOT_FOUND', message });
-});

@@ -8,7 +8,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { call, eventually, get, pathsOf, search, serve, jobsEnded, type Served } from './daemon.ts';
+import { call, get, pathsOf, search, serve, jobsEnded, type Served } from './daemon.ts';
 
 /** Writes a tree object that `git mktree` would refuse. */
 function writeTree(
@@ -162,15 +162,6 @@ void test('dates outside of the calendar', async () => {
   const repos = await get<{ repoName: string; pushedAt?: string }[]>(`${served.url}/api/repos`);
   const far = repos.body.find(({ repoName }) => repoName === nameOf(0));
   assert.equal(far?.pushedAt, '2024-05-06T07:08:09.000Z');
-});
-
-void test('a build leaves no process', { skip: process.platform !== 'linux' }, async () => {
-  const { pid } = served.process.child;
-  // One that ended a moment ago is not taken away yet.
-  await eventually(() => {
-    const { stdout } = spawnSync('ps', ['-o', 'stat=', '--ppid', String(pid)]);
-    return Promise.resolve(!/^Z/m.test(stdout.toString()));
-  });
 });
 
 void test('a work tree has its default branch', async () => {

@@ -3,12 +3,8 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
-import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { childrenOf, untilGone } from '../engine/symbols/processes.ts';
 import { type Answer, call, eventually, serve, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -122,56 +118,4 @@ void test('status, jobs in pages, logs from an offset, and their access', async 
     ['POST', '/api/repos/1/index'],
   ] as const)
     assert.equal((await send(method, route, undefined, {})).status, 401);
-});
-
-void test('a job interrupted by a kill is resumed, as is the one queued after it', async () => {
-  const fifo = path.join(repos[0]!, '.gitignore');
-  execFileSync('mkfifo', [fifo]);
-  const jobId = await trigger(1);
-  await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
-  assert.notEqual(await trigger(1), jobId, 'one more after that which is under way');
-  const { body } = await send<Job[]>('GET', '/api/jobs?status=PENDING');
-  assert.equal(body.length, 1);
-  // Another repo does not wait.
-  await trigger(2);
-  await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
-  const gits = childrenOf(served.process.child.pid!, 'git');
-  assert.ok(gits.length > 0);
-  await served.process.stop('SIGKILL');
-  // Opening it for writing lets git go on that waits for somebody to do so: nobody ends it now.
-  const end = openSync(fifo, 'r+');
-  rmSync(fifo);
-  closeSync(end);
-  await untilGone(gits);
-  await start(false);
-  // Also those whose end was not written yet when the kill came.
-  const all = async (): Promise<Job[]> => (await send<Job[]>('GET', '/api/jobs')).body;
-  await eventually(async () =>
-    (await all()).every(({ status }) => ['COMPLETED', 'FAILED'].includes(status)),
-  );
-  const [first, last] = [(await all()).find(({ id }) => id === jobId), await latestOf(1)];
-  assert.deepEqual([first?.status, last?.status], ['FAILED', 'COMPLETED']);
-  assert.match(first?.errorMessage ?? '', /^interrupted; replaced by a later job/);
-});
-
-void test('the reason of a failed repo is available after a restart', async () => {
-  renameSync(repos[1]!, `${repos[1]!}.away`);
-  const jobId = await trigger(2);
-  const hasFailed = async (): Promise<boolean> => (await latestOf(2))?.errorMessage !== null;
-  await eventually(hasFailed);
-  // Of a folder that has gone the watch of refs may have asked for it already, or for another job.
-  const isAgain = ({ data, status, attempt }: Job): boolean =>
-    data.repoId === 2 && (['PENDING', 'IN_PROGRESS'].includes(status) || attempt === 2);
-  const jobs = (await send<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
-  assert.ok(jobs.some(isAgain), 'there is to be a second attempt');
-  await served.process.stop('SIGKILL');
-  await start(false);
-  await eventually(hasFailed);
-  const all = (await send<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
-  assert.match(all.find(({ id }) => id === jobId)?.errorMessage ?? '', /does not exist/);
-  const { body } = await send<{ failedCount: number }>('GET', '/api/repository-sync-counts');
-  assert.equal(body.failedCount, 1);
-  renameSync(`${repos[1]!}.away`, repos[1]!);
-  await trigger(2);
-  await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
 });

@@ -195,20 +195,6 @@ void test('a position in a file stands for the name at it; its file comes first'
     assert.equal((await send('definitions', body)).status, status, JSON.stringify(body));
 });
 
-void test('bad bodies are refused', async () => {
-  for (const body of [
-    {},
-    { symbolName: '' },
-    { symbolName: 7 },
-    { symbolName: 'x'.repeat(1025) },
-    { symbolName: 'plum', language: null },
-    { symbolName: 'plum', repoName: 1 },
-  ])
-    assert.equal((await send('references', body)).status, 400, JSON.stringify(body));
-  const long = await send('references', { symbolName: 'x'.repeat(1024) });
-  assert.deepEqual([long.status, long.body.stats], [200, { matchCount: 0 }]);
-});
-
 void test('searches report symbols, definitions first', async () => {
   const { files } = await search(served.url, 'sym:^plum$ lang:c', {
     isCaseSensitivityEnabled: true,
@@ -295,21 +281,5 @@ void test('suggestions: a bad request is refused with its parameter', async () =
     assert.equal(status, 400);
     assert.equal(body.errorCode, errorCode);
     assert.match(body.message, message);
-  }
-});
-
-void test('a filter restricts a search as its terms in the query would', async () => {
-  for (const [query, filter] of [
-    ['plum', 'lang:c'],
-    ['plum or Pear', 'file:web'],
-    ['plum', '-(lang:c or lang:python) -file:new'],
-    ['plum', 'rev:refs/heads/old'],
-    ['file:plum', 'sym:plum'],
-    ['plum', `repo:^${repoName}$ rev:old`],
-  ] as const) {
-    const narrowed = await search(served.url, query, { filter });
-    const byHand = await search(served.url, `(${query}) ${filter}`);
-    assert.deepEqual(narrowed.files, byHand.files, filter);
-    assert.ok(narrowed.files.length > 0);
   }
 });

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { get, index, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { get, index, jobsEnded, pathsOf, search, serve, trawl } from './daemon.ts';
 
 interface Result {
   readonly repo: string;
@@ -32,33 +32,6 @@ async function resultsOf(...sources: readonly string[]): Promise<Result[]> {
     .split('\n')
     .map((line) => JSON.parse(line) as Result);
 }
-
-void test('an unpacked package whose .gitignore says /*', async () => {
-  const folder = temporaryFolder();
-  writeFiles(folder, { '.gitignore': '/*\n', Makefile: 'all: plum\n', 'lib/a.c': 'plum\n' });
-  const [result] = await resultsOf(folder);
-  assert.deepEqual([result?.docCount, result?.warnings], [3, []]);
-});
-
-void test('a rule that excludes most files is reported, with the remedy', async () => {
-  const repo = temporaryFolder();
-  git(repo, 'init', '-q');
-  writeFiles(repo, { '.gitignore': '/*\n', 'a.c': '', 'b.c': '' });
-  const plain = temporaryFolder();
-  writeFiles(plain, { '.ignore': '*.c\n', 'a.c': '', 'b.c': '', 'c.c': '' });
-  const [inGit, inFolder] = await resultsOf(repo, plain);
-  assert.equal(inGit?.docCount, 0);
-  assert.deepEqual(inGit.ignored, { '.gitignore: /*': 3 });
-  assert.match(
-    inGit.warnings.join(),
-    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits; --no-ignore reads all$/,
-  );
-  assert.match(inFolder?.warnings.join() ?? '', /^only 1 file is indexed: 3 .*\.trawlignore/);
-
-  const { stdout, stderr } = await index(temporaryFolder(), [plain]);
-  assert.match(stdout, /^local\/.*: warning: only 1 file is indexed/m);
-  assert.match(stderr, /WARN .*only 1 file is indexed.* repo=local/);
-});
 
 void test('an empty folder, a repository without commits', async () => {
   const repo = temporaryFolder();
@@ -131,24 +104,6 @@ void test('a later source does not change existing ones', async () => {
   await served.process.stop();
   const { stdout } = await trawl(['repo', 'list', '--data-dir', dataDir], {});
   assert.match(stdout, new RegExp(`${path.basename(secret)}[^\n]*restricted[^\n]*${secret}`));
-});
-
-void test('a temporarily missing source keeps its index', async () => {
-  const dataDir = temporaryFolder();
-  const good = makeRepo({ 'a.txt': 'plum\n' });
-  const away = makeRepo({ 'b.txt': 'plum\n' });
-  await index(dataDir, [good, away]);
-  renameSync(away, `${away}.away`);
-  const served = await serveIndexed(dataDir, [good, away]);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
-  assert.match(served.process.stderr, /indexing failed[^]*does not exist/);
-  await served.process.stop();
-  // Alone as well, as a disk that is mounted late.
-  const alone = await serveIndexed(dataDir, [away]);
-  assert.deepEqual(pathsOf(await search(alone.url, 'plum')), ['b.txt']);
-  renameSync(`${away}.away`, away);
-  await alone.process.until(/ repo indexed /);
-  await alone.process.stop();
 });
 
 void test('a source whose git now leads elsewhere is hidden, with its former content', async () => {

@@ -10,7 +10,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -25,12 +24,11 @@ import {
   SECTION_ROW_SIZE,
   SECTION_START_OFFSET,
 } from '../../core/shared/format.ts';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import {
   eventually,
   get,
   index,
-  jobsEnded,
   pathsOf,
   search,
   serve,
@@ -121,41 +119,6 @@ async function indexedPlum(): Promise<IndexedPlum> {
   return { repo: made.repo, dataDir, shard: made.shard.replace(made.dataDir, dataDir) };
 }
 
-const MOMENTS = [/^reading /m, /^merging /m, / repo indexed /];
-
-void test('kill -9 during a build: the last published state stays searchable, without remains', async () => {
-  const repo = makeRepo(manyFiles('oldword'));
-  const dataDir = temporaryFolder();
-  await index(dataDir, [repo]);
-  writeFiles(repo, manyFiles('newword'));
-  for (const moment of MOMENTS) {
-    const building = startTrawl(['index', '--force', '--data-dir', dataDir, repo]);
-    await building.until(moment);
-    await building.stop('SIGKILL');
-
-    const local = await trawl([
-      'search',
-      '-l',
-      '-n',
-      '100000',
-      '--data-dir',
-      dataDir,
-      'oldword or newword',
-    ]);
-    assert.equal(local.code, 0, String(moment));
-    assert.equal(local.stdout.trim().split('\n').length, FILES, String(moment));
-  }
-  const served = await serve(dataDir, [repo], OWNED);
-  await jobsEnded(served, 1);
-  const { totalMatchCount } = (await search(served.url, 'newword', { matches: 100_000 })).stats;
-  assert.equal(totalMatchCount, FILES * 60);
-  assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
-  assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
-  await served.process.stop();
-  const own = readdirSync(dataDir).filter((name) => !/^(?:store|index)\.db/.test(name));
-  assert.deepEqual(own.sort(), ['.gitignore', 'on-demand', 'secret', 'shards']);
-});
-
 void test('kill -9 during the very first build, also while shard files are written: the next start is a first start', async () => {
   const repo = makeRepo(manyFiles('plum'));
   for (const isMerging of [true, false]) {
@@ -167,19 +130,6 @@ void test('kill -9 during the very first build, also while shard files are writt
     await building.stop('SIGKILL');
     await checkStart(dataDir, repo);
   }
-});
-
-void test('kill -9 while serving: nothing is lost or rebuilt', async () => {
-  const { repo, dataDir, shard } = await indexedPlum();
-  const before = statSync(shard);
-  const first = await serveIndexed(dataDir, [repo]);
-  await first.process.stop('SIGKILL');
-  const second = await serve(dataDir, [repo]);
-  assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
-  await jobsEnded(second, 1);
-  assert.match(second.process.stderr, /isUnchanged=true/);
-  assert.equal(statSync(shard).ino, before.ino);
-  await second.process.stop();
 });
 
 void test('a damaged shard at start: quarantined, reported, rebuilt', async () => {
@@ -252,17 +202,6 @@ void test('verify checks revision files', async () => {
   const [code, line] = await verify();
   assert.equal(code, 1);
   assert.match(line, /^damaged .*ENOENT/);
-});
-
-void test('damaged content: verify names it, a search does not crash', async () => {
-  const { dataDir, shard } = await indexedPlum();
-  flipByte(shard, 4096);
-  const verified = await trawl(['verify', '--data-dir', dataDir]);
-  assert.equal(verified.code, 1);
-  assert.match(verified.stdout, new RegExp(path.basename(shard)));
-  const served = await serve(dataDir, []);
-  assert.equal(typeof (await search(served.url, 'plum')).isSearchExhaustive, 'boolean');
-  assert.equal((await served.process.stop()).code, 0);
 });
 
 void test('a damaged catalog: a read-only search says so and what to do, a start recreates it', async () => {

@@ -9,9 +9,8 @@ import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { readCatalog } from '../../daemon/app/open-index.ts';
 import { writeFormerCatalog } from '../index/former-files.ts';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
-  get,
   index,
   jobsEnded,
   pathsOf,
@@ -80,51 +79,6 @@ void test('a second start reuses the index: no build, the same answers', async (
   assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
   assert.deepEqual(shardNames(dataDir), shards);
   await second.process.stop();
-});
-
-void test('changed, new and removed files on disk are found after the next start', async () => {
-  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', 'c.txt': 'same\n' });
-  const dataDir = temporaryFolder();
-  await index(dataDir, [repo]);
-  writeFiles(repo, { 'a.txt': 'pear\n', 'd.txt': 'plum\n' });
-  rmSync(path.join(repo, 'b.txt'));
-  const served = await serveIndexed(dataDir, [repo]);
-  assert.match(served.process.stderr, /isUnchanged=false/);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['d.txt']);
-  assert.deepEqual(pathsOf(await search(served.url, 'pear')), ['a.txt']);
-  await served.process.stop();
-});
-
-void test('mode commits: a new commit is indexed, a change on disk is not', async () => {
-  const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const flags = ['--data-dir', temporaryFolder(), '--mode', 'commits'];
-  const indexAgain = async (...more: string[]): Promise<string> => {
-    const { code, stderr } = await trawl(['index', ...flags, ...more, repo]);
-    assert.equal(code, 0, stderr);
-    return /isUnchanged=(\w+)/.exec(stderr)?.[1] ?? '';
-  };
-  assert.equal(await indexAgain(), 'false');
-  writeFiles(repo, { 'a.txt': 'pear\n' });
-  assert.equal(await indexAgain(), 'true');
-  commitAll(repo, 'second');
-  assert.equal(await indexAgain(), 'false');
-  assert.equal(await indexAgain(), 'true');
-  assert.equal(await indexAgain('--force'), 'false');
-  const { stdout } = await trawl(['search', 'pear', ...flags.slice(0, 2)]);
-  assert.match(stdout, /a\.txt:1:pear/);
-});
-
-void test('other sources than before: searches see only these; the others are kept', async () => {
-  const [one, two] = [makeRepo({ 'one.txt': 'plum\n' }), makeRepo({ 'two.txt': 'plum\n' })];
-  const dataDir = temporaryFolder();
-  await index(dataDir, [one, two]);
-  let served = await serveIndexed(dataDir, [two]);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['two.txt']);
-  assert.equal((await get<unknown[]>(`${served.url}/api/repos`)).body.length, 1);
-  await served.process.stop();
-  served = await serve(dataDir, []);
-  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['one.txt', 'two.txt']);
-  await served.process.stop();
 });
 
 void test('a setting for searches only causes no rebuild', async () => {

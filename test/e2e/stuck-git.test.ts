@@ -98,13 +98,6 @@ test('a slow check of a source blocks neither the daemon nor the others', async 
   await served.process.stop();
 });
 
-test('the daemon ends during a check of a source', async () => {
-  const slow = makeRepo({ 'slow.txt': 'plum\n' });
-  const options = { env: { PATH: slowGit(slow).path } };
-  const served = await serve(temporaryFolder(), [slow], options);
-  assert.equal((await served.process.stop()).code, 0);
-});
-
 /** A value of PATH with a git that stops itself when it looks at this repository while `stop` is a file. */
 function stoppingGit(repo: string): { readonly path: string; readonly stop: string } {
   const tools = temporaryFolder();

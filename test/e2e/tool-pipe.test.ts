@@ -47,22 +47,6 @@ void test('the current folder is indexed at the first use, and watched', async (
   assert.equal(git(repo, 'status', '--porcelain'), '?? src/b.c');
 });
 
-void test('a second process reads the same index, sees changes, and takes over', async () => {
-  const repo = makeRepo({ 'a.c': 'int plum;\n' });
-  const dataDir = temporaryFolder();
-  const args = ['--data-dir', dataDir];
-  const first = await connect(repo, ...args);
-  assert.equal(await found(first, 'plum'), true);
-  const second = await connect(repo, ...args);
-  assert.equal(await found(second, 'plum'), true);
-  writeFiles(repo, { 'b.c': 'int pear;\n' });
-  await eventually(() => found(second, 'pear'), 100);
-  await first.close();
-  writeFiles(repo, { 'c.c': 'int quince;\n' });
-  await eventually(() => found(second, 'quince'), 500);
-  await second.close();
-});
-
 void test('the first call names a missing source', async () => {
   const folder = temporaryFolder();
   const client = await connect(folder, path.join(folder, 'nowhere'));
