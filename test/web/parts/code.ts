@@ -75,25 +75,6 @@ test('names: card, definition, references here and everywhere', async ({ page })
   assert.doesNotMatch(page.url(), /explore|scope/);
 });
 
-test('the caret moves by keys, and the card opens at it', async ({ page }) => {
-  await openCode(page, addressOf('src/use.ts'));
-  await page.locator('.cm-content').focus();
-  for (const key of [
-    'ArrowDown',
-    'ArrowDown',
-    'End',
-    'ArrowLeft',
-    'ArrowLeft',
-    'ArrowLeft',
-    'ArrowLeft',
-  ])
-    await page.keyboard.press(key);
-  await page.keyboard.press('i');
-  await page.locator('.name-card').getByText('src/plum.ts').waitFor();
-  await page.keyboard.press('r');
-  await page.getByRole('region', { name: 'plumTree', exact: true }).waitFor();
-});
-
 test('the finder opens files by parts of their paths', async ({ page }) => {
   await openCode(page, addressOf('src/use.ts'));
   await page.keyboard.press('Control+p');
@@ -223,36 +204,6 @@ test('permanent links, and the history beside the file', async ({ page, context 
   await page.reload();
   await page.getByRole('region', { name: 'History', exact: true }).getByText('all of it').waitFor();
   assert.deepEqual(await findingsOf(page), []);
-});
-
-test('keys of files are in the table of keys, and single keys can be disabled', async ({
-  page,
-}) => {
-  await openCode(page, addressOf('src/use.ts'));
-  await page.keyboard.press('?');
-  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  const row = (does: string) => keys.getByRole('row').filter({ hasText: does }).first();
-  for (const [does, chords] of [
-    ['Blame', 'b'],
-    ['Go to the definition', 'dAltF12'],
-    ['Unified or split', 'u'],
-    ['Find a file', 'tCtrlP'],
-  ] as const)
-    assert.equal(
-      (await row(does).getByRole('rowheader').innerText()).replaceAll(/\s/g, ''),
-      chords,
-    );
-  await page.keyboard.press('Escape');
-  await keys.waitFor({ state: 'detached' });
-  await page.goto('/settings/general');
-  await page.getByLabel(/^Single-key shortcuts/).uncheck();
-  await openCode(page, addressOf('src/use.ts'));
-  await page.keyboard.press('b');
-  await page.keyboard.press('Control+Shift+H');
-  await page.getByRole('region', { name: 'History', exact: true }).waitFor();
-  assert.doesNotMatch(page.url(), /blame/);
-  await page.keyboard.press('Escape');
-  await page.waitForURL(/use\.ts$/);
 });
 
 test('tabs, long lines and keys of files follow the settings; recent files are found again', async ({

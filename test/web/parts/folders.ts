@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { findingsOf, goTo, hasCount, until } from '../browser.ts';
-import { addressOf, commit, documentTest as test, name, openCode } from './browsed.ts';
+import { addressOf, documentTest as test, name, openCode } from './browsed.ts';
 
 test('a hostile README runs, requests and styles nothing', async ({ page }) => {
   await page.goto(addressOf('README.md'));
@@ -77,14 +77,6 @@ test('the address of a repository is its root folder', async ({ page }) => {
     await page.goto(`/browse/${name}${end}`);
     await page.locator('.browse-content').getByRole('link', { name: 'src' }).waitFor();
   }
-});
-
-test('in a narrow window commit messages stay legible', async ({ page }) => {
-  await page.setViewportSize({ width: 360, height: 800 });
-  await page.goto(addressOf('', '', '').replace('/blob/', '/commits/'));
-  await page.locator('.commit-id').first().waitFor();
-  const box = await page.getByRole('cell').nth(1).boundingBox();
-  assert.ok(box !== null && box.width > 200, String(box?.width));
 });
 
 test('empty folders and lists show next steps', async ({ page }) => {
@@ -175,15 +167,6 @@ test('the tree shows the current file, and follows the keys', async ({ page }) =
   await drawer.getByRole('treeitem', { name: 'plum.ts' }).click();
   await page.waitForURL(/src\/plum\.ts$/);
   await drawer.waitFor({ state: 'detached' });
-});
-
-test('a folder shows its last changes, and its README', async ({ page }) => {
-  await page.goto(`/browse/${name}/-/tree/src/deep`);
-  await page.getByText('Says *little*.').waitFor();
-  const last = page.locator('.last-commit');
-  await last.getByText('all of it').waitFor();
-  await last.getByRole('link', { name: commit.slice(0, 7) }).click();
-  await page.waitForURL(new RegExp(`/-/commit/${commit}$`));
 });
 
 test('a README that is a symbolic link shows its target, a submodule is marked as one', async ({

@@ -56,16 +56,6 @@ async function untilAbandoned(page: Page, count: number): Promise<void> {
   while (door.abandoned.count < count) await page.waitForTimeout(20);
 }
 
-slowTest('a reload during a stream restarts it', async ({ page }) => {
-  await openHalf(page);
-  const abandoned = door.abandoned.count;
-  await page.reload();
-  await untilAbandoned(page, abandoned + 1);
-  assert.equal(await page.getByText('that is all').count(), 0);
-  door.letPass(Infinity);
-  await summaryOf(page).getByText(ALL).waitFor();
-});
-
 slowTest(
   'back and forward during a stream: each address shows its own search',
   async ({ page }) => {
@@ -88,18 +78,6 @@ slowTest(
     await page.goBack();
     await summaryOf(page).getByText(ALL).waitFor();
     await until(page, `document.querySelector('.box-input').value === 'plumtree'`);
-  },
-);
-
-slowTest(
-  'leaving a page during a stream stops it, and returning loads all of it',
-  async ({ page }) => {
-    await openHalf(page);
-    await page.getByRole('link', { name: 'Repositories' }).click();
-    await page.waitForURL(/\/repos$/);
-    door.letPass(Infinity);
-    await page.goBack();
-    await summaryOf(page).getByText(ALL).waitFor();
   },
 );
 
@@ -159,20 +137,6 @@ test('keys, dialogs of keys and syntax, and navigation to any page', async ({ pa
   await page.waitForURL(/settings\/health$/);
   await page.goBack();
   await page.getByText('that is all').waitFor();
-});
-
-test('a daemon that is down, and the search when it is back', async ({ page, allow }) => {
-  allow(/ERR_CONNECTION_REFUSED/);
-  await page.goto('/search?query=quince');
-  await page.getByText('that is all').waitFor();
-  const { port } = new URL(served.url);
-  await served.process.stop('SIGKILL');
-  await page.getByRole('combobox', { name: 'Query' }).fill('plum one');
-  await page.keyboard.press('Enter');
-  await page.getByText('Trawl cannot be reached.').first().waitFor();
-  await page.getByRole('article').getByText('quince').first().waitFor();
-  served = await serve(dataDir, [repo], { env: OWNER_ENV, flags: ['--port', port] });
-  await page.getByText('No matches in 61 files · that is all').waitFor();
 });
 
 /** A copy of what runs, as another version would be: other names of files, another number. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { areTidy, findingsOf, goTo, hasCount, shows } from '../browser.ts';
-import { FILES, openStart, queryBox, repoName, search, test, url } from './searched.ts';
+import { FILES, queryBox, repoName, search, test, url } from './searched.ts';
 
 test('from the start page to a line of a file and back, by keys only', async ({ page }) => {
   await page.goto('/');
@@ -106,25 +106,6 @@ test('the query is completed at the caret: prefixes, names of the index', async 
   await hasCount(page.locator('.suggestions'), 0);
 });
 
-test('suggestions that a busy daemon omitted are requested again', async ({ page }) => {
-  let tries = 0;
-  await page.route(/kind=sym/, (route) =>
-    ++tries < 3 ? route.fulfill({ json: [] }) : route.continue(),
-  );
-  await openStart(page);
-  await queryBox(page).fill('sym:plumt');
-  await page.getByRole('option', { name: /^plumTree function, src\/plum\.ts/ }).waitFor();
-});
-
-test('without results there is nothing to filter, sort and export', async ({ page }) => {
-  await search(page, 'query=nosuchword');
-  const tools = page.getByRole('toolbar', { name: 'Results' });
-  await tools.getByRole('button', { name: 'Plan' }).waitFor();
-  await hasCount(tools.getByRole('button'), 2);
-  await hasCount(page.getByRole('combobox', { name: 'Order' }), 0);
-  await hasCount(page.getByRole('complementary', { name: 'Filters' }), 0);
-});
-
 test('facets filter the results and are part of the address', async ({ page }) => {
   await search(page, 'query=plumtree');
   await page.getByRole('checkbox', { name: /^Python/ }).check();
@@ -185,21 +166,6 @@ test('the plan is a picture, with a table of excluded parts', async ({ page }) =
   await plan.getByRole('button', { name: 'Show as table' }).click();
   await hasCount(plan.getByRole('row'), 5);
   await shows(plan.getByRole('row', { name: /^Bytes/ }), /read of/);
-});
-
-test('the start page offers queries with results in this index', async ({ page }) => {
-  await page.goto('/');
-  const examples = page.locator('section', { hasText: 'Try' }).getByRole('link');
-  await examples.nth(2).waitFor();
-  const queries = await examples.locator('code').allInnerTexts();
-  assert.equal(queries.length, 3);
-  for (const query of queries) {
-    await goTo(page, '/');
-    await goTo(page, `/search?query=${encodeURIComponent(query)}`);
-    await page.getByText('that is all').waitFor();
-    // Rows come a moment after the sentence.
-    await page.getByRole('article').first().waitFor();
-  }
 });
 
 test('history of a file, a commit with its changes, blame beside the code', async ({ page }) => {

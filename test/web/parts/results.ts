@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import { search as searchByApi } from '../../e2e/daemon.ts';
 import { findingsOf, hasCount, shows, until } from '../browser.ts';
-import { LONG_WORD, positionKept, search, settledLocations, test, url } from './streamed.ts';
+import { positionKept, search, settledLocations, test, url } from './streamed.ts';
 
 test('each load shows the same files first, those of the API', async ({ page }) => {
   const first = () =>
@@ -66,34 +65,6 @@ test('a key shows more around a match, which does not move', async ({ page }) =>
     await page.waitForTimeout(100);
     await until(page, `${top} === ${before}`);
   }
-});
-
-/** Lists hear of the heights of their rows 100 ms late: until then rows are in the page, and cannot have the focus. */
-async function measureLate(page: Page): Promise<void> {
-  await page.addInitScript(`
-    self.ResizeObserver = class extends ResizeObserver {
-      constructor(heard) {
-        super((entries, observer) => setTimeout(() => heard(entries, observer), 100));
-      }
-    };
-  `);
-}
-
-test('keys reach unmeasured rows, in results and in the tree', async ({ page }) => {
-  await measureLate(page);
-  await search(page, 'query=plumtree&matches=20000');
-  await page.getByRole('article').first().waitFor();
-  await page.keyboard.press('Shift+G');
-  const position = 'document.activeElement.closest("article")?.getAttribute("aria-posinset")';
-  await until(page, `${position} === '300'`);
-  await page.keyboard.press('Enter');
-  const active = 'document.activeElement.getAttribute("title")';
-  const row = page.getByRole('treeitem').first();
-  await row.focus();
-  await page.keyboard.press('End');
-  await until(page, `${active} === '${LONG_WORD}.txt'`);
-  await page.keyboard.press('Home');
-  await until(page, `${active} === 'many'`);
 });
 
 test('from match to match and file to file, by keys only', async ({ page }) => {
@@ -203,29 +174,6 @@ test('back and forward restore rows, scroll and focus, without a request; a relo
   await page.keyboard.type('plumtree 1');
   await page.getByText(/^First 100 matches/).waitFor();
   assert.equal(await offset(), 0);
-});
-
-test('reloaded results take the focus only if it was not moved elsewhere', async ({ page }) => {
-  await search(page, 'query=quince');
-  await page.getByRole('link', { name: /two\.ts$/ }).focus();
-  await positionKept(page);
-  const inList = `document.activeElement.closest('article') !== null`;
-  await page.reload();
-  await until(page, inList);
-  let letGo = (): void => {};
-  const paused = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  await page.route('**/api/stream_search', async (route) => {
-    await paused;
-    await route.continue();
-  });
-  await page.reload();
-  await page.getByRole('combobox', { name: 'Query' }).focus();
-  letGo();
-  await page.getByText(/^3 matches in 2 files/).waitFor();
-  await page.waitForTimeout(300);
-  assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), 'Query');
 });
 
 test('results can be exported as JSON and as a table', async ({ page }) => {
