@@ -14,13 +14,10 @@ import { compareMatches, describeReport, runDifferential } from '../../bench/dif
 import { expectedCases, expectedCorpora, findExpected } from '../../bench/expected.ts';
 import { findPeers, measurePeers } from '../../bench/peers.ts';
 import { findInLinks, readLinks } from '../../bench/links.ts';
-import { countExcluded, countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
-import { formatCases, formatLoad, formatSummary, hasWrongCase } from '../../bench/report.ts';
-import type { RunReport } from '../../bench/report.ts';
+import { countExcluded, referenceCounts } from '../../bench/reference.ts';
 import { QUICK_EFFORT, findProblem, measureCase } from '../../bench/runner.ts';
 import { drawSamples, seededRandom } from '../../bench/samples.ts';
-import { formatMs, formatTable, median, quantile } from '../../bench/statistics.ts';
-import { summarizeLatency } from '../../bench/statistics.ts';
+import { median, quantile } from '../../bench/statistics.ts';
 import { statsOf } from '../http/answers.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { startFakeDaemon } from './fake-daemon.ts';
@@ -56,38 +53,6 @@ void test('quantiles are nearest-rank', () => {
   assert.equal(median([9, 1, 5]), 5);
 });
 
-void test('a latency summary does not depend on the order of samples', () => {
-  const samples = Array.from({ length: 100 }, (_, i) => ((i * 37) % 100) + 1);
-  const { sampleCount, p50Ms, p95Ms, p99Ms, perSecond } = summarizeLatency(samples);
-  assert.deepEqual([sampleCount, p50Ms, p95Ms, p99Ms], [100, 50, 95, 99]);
-  assert.equal(perSecond, 100_000 / 5050);
-});
-
-void test('milliseconds have three digits', () => {
-  assert.deepEqual([0.254, 9.994, 9.996, 12.34, 99.96, 1234.4].map(formatMs), [
-    '0.25',
-    '9.99',
-    '10.0',
-    '12.3',
-    '100',
-    '1,234',
-  ]);
-});
-
-void test('a table is aligned, by characters', () => {
-  const columns = [
-    { title: 'case', align: 'left' as const },
-    { title: 'ms', align: 'right' as const },
-  ];
-  assert.equal(
-    formatTable(columns, [
-      ['§', '1.20'],
-      ['longer', '9'],
-    ]),
-    'case      ms\n------  ----\n§       1.20\nlonger     9\n',
-  );
-});
-
 for (const [name, cases] of Object.entries({ LINUX_CASES, COMMON_CASES })) {
   void test(`case data is valid: ${name}`, () => {
     const ids = cases.map(({ id }) => id);
@@ -120,30 +85,6 @@ void test('stored counts belong to cases, and fit their classes', () => {
 void test('literals are quoted for the query language', () => {
   assert.equal(quoteLiteral('a "b" \\'), '"a \\"b\\" \\\\"');
   assert.equal(quotePattern('a"\\"\\\\"\\w'), '"a\\"\\"\\\\\\"\\w"');
-});
-
-void test('ranges are merged: the longest at a start wins, overlaps go', () => {
-  assert.deepEqual(
-    mergeRanges([
-      [5, 9],
-      [0, 2],
-      [0, 4],
-      [4, 6],
-      [6, 7],
-    ]),
-    [
-      [0, 4],
-      [4, 6],
-      [6, 7],
-    ],
-  );
-});
-
-void test('lines are counted by the start of ranges', () => {
-  const content = Buffer.from('aa a\na\n\na');
-  const ranges = [0, 1, 3, 5, 8].map((at): [number, number] => [at, at + 1]);
-  assert.equal(countLines(content, ranges), 3);
-  assert.equal(countLines(content, []), 0);
 });
 
 const MEANINGS: readonly (readonly [BenchCase['meaning'], boolean, readonly number[]])[] = [
@@ -313,104 +254,4 @@ void test('peers list the same lines as the reference', { skip }, async () => {
   assert.equal(expressed.get('rg')?.lineCount, 3);
   assert.equal(expressed.get('git grep')?.lineCount, 3);
   assert.ok(peers.every(({ version }) => /\d/.test(version)));
-});
-
-const PEER_FIGURES = {
-  rg: { lineCount: 1000, medianMs: 400 },
-  csearch: { lineCount: 999, medianMs: 30 },
-  grep: { lineCount: 1100, medianMs: 50 },
-};
-
-/** A report with one case of each outcome. */
-function sampleReport(): RunReport {
-  const latency = { sampleCount: 9, p50Ms: 1, p95Ms: 2, p99Ms: 3, perSecond: 1000 };
-  const work = {
-    contentBytesLoaded: 2e6,
-    indexBytesLoaded: 1,
-    filesConsidered: 1,
-    filesLoaded: 1,
-    ngramLookups: 1,
-    ngramMatches: 1,
-  };
-  const column = { latency, work };
-  const expected = { files: 100, lines: 1000, matches: 1200 };
-  const literal = 'medium literal' as const;
-  return {
-    startedAt: '2026-01-01T00:00:00.000Z',
-    corpus: 'linux',
-    corpusVersion: '1',
-    product: '0.1.0',
-    isQuick: false,
-    machine: { cpu: 'cpu', coreCount: 2, memorySize: 1, kernel: 'Linux 6', node: 'v20' },
-    build: {
-      durationMs: 10_000,
-      memoryPeakSize: 3e8,
-      dataSize: 1.1e9,
-      contentSize: 1e9,
-      docCount: 7,
-    },
-    symbols: {
-      durationMs: 60_000,
-      memoryPeakSize: 4e8,
-      dataSize: 5e7,
-      cases: [{ id: 'sym:^x$', count: 1234, limited: latency, all: latency }],
-    },
-    openMs: 80,
-    firstAnswerMs: 90,
-    privateMemorySize: 1e8,
-    load: [
-      { connectionCount: 8, requestsPerSecond: 2500.4, latency, generatorShare: 0.123 },
-      { connectionCount: 64, requestsPerSecond: 3000, latency, generatorShare: undefined },
-    ],
-    peers: [
-      { name: 'rg', version: 'ripgrep 13' },
-      { name: 'csearch', version: 'csearch 0', indexSize: 1e8, indexMs: 16_000 },
-      { name: 'grep', version: 'grep 3' },
-    ],
-    cases: [
-      {
-        id: 'a',
-        class: literal,
-        expected,
-        excludedLineCount: 100,
-        figure: { kind: 'measured', limited: column, all: column },
-        peers: PEER_FIGURES,
-      },
-      {
-        id: 'b',
-        class: literal,
-        expected,
-        excludedLineCount: 0,
-        figure: { kind: 'wrong', problem: '1 files' },
-        peers: { ...PEER_FIGURES, csearch: { lineCount: 900, medianMs: 30 } },
-      },
-    ],
-  };
-}
-
-void test('an explanation is below the row of its case', () => {
-  const report = sampleReport();
-  const [first, ...others] = report.cases;
-  const cases = [{ ...first!, explanation: 'plan\n\n  AND\n' }, ...others];
-  const explained = formatCases({ ...report, cases });
-  assert.match(explained, /^a .*\n\n {4}plan\n\n {6}AND\n\nb /m);
-  assert.deepEqual(explained.split('\n').toSpliced(3, 5), formatCases(report).split('\n'));
-});
-
-void test('a wrong count hides the time', () => {
-  const report = sampleReport();
-  const lines = formatCases(report).split('\n');
-  assert.match(
-    lines[2] ?? '',
-    /^a .* 1,000 .* 1\.00 +3\.00 +1\.00 +2\.00 +3\.00 +2\.00 MB +400 +~30\.0 +~50\.0$/,
-  );
-  assert.match(lines[3] ?? '', /^b .*WRONG: 1 files .* 400 +900 lines +1,100 lines$/);
-  assert.ok(hasWrongCase(report));
-  const [, , few, many] = formatLoad(report).split('\n');
-  assert.match(few ?? '', /^8 connections +2,500 +1\.00 +2\.00 +3\.00 +12%$/);
-  assert.match(many ?? '', /^64 connections +3,000 .* -$/);
-  const summary = formatSummary(report);
-  assert.match(summary, /build +10\.0 s, 100 MB\/s, peak memory 300 MB/);
-  assert.match(summary, /1\.100 x content; without content 0\.100 x content/);
-  assert.match(summary, /csearch +csearch 0, index 100 MB built in 16\.0 s/);
 });

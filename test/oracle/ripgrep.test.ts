@@ -19,9 +19,8 @@ import {
   type SearchClient,
 } from '../../bench/client.ts';
 import { compareMatches, describeReport, runDifferential } from '../../bench/differential.ts';
-import type { DifferentialOptions, SearchAll } from '../../bench/differential.ts';
 import { generalize } from '../../bench/expressions.ts';
-import { ripgrepAll, ripgrepFiles, type ByteRange, type MatchMap } from '../../bench/ripgrep.ts';
+import { ripgrepAll, ripgrepFiles, type MatchMap } from '../../bench/ripgrep.ts';
 import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
@@ -36,88 +35,6 @@ const SAMPLE_COUNT = 40;
 const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
-
-/** All ranges of `needle` in `content`, from left to right, not overlapping. */
-function scan(content: Buffer, needle: Buffer): ByteRange[] {
-  const ranges: ByteRange[] = [];
-  let at = content.indexOf(needle);
-  for (; at !== -1; at = content.indexOf(needle, at + needle.length)) {
-    ranges.push([at, at + needle.length]);
-  }
-  return ranges;
-}
-
-function isAscii(content: Buffer): boolean {
-  return content.every((byte) => byte < 0x80);
-}
-
-/** A search by scanning; for any case only right on ASCII, so it answers undefined elsewhere. */
-async function scanner(): Promise<SearchAll> {
-  const files = await ripgrepFiles(ROOT);
-  const inScope = files.filter((file) => SCOPES.some((scope) => file.startsWith(`${scope}/`)));
-  const contents = new Map(inScope.map((file) => [file, readFileSync(path.join(ROOT, file))]));
-  const folded = new Map(
-    [...contents]
-      .filter(([, content]) => isAscii(content))
-      .map(([file, content]) => [file, Buffer.from(content.toString('latin1').toLowerCase())]),
-  );
-  return (literal, isCaseSensitive) => {
-    const needle = Buffer.from(isCaseSensitive ? literal : literal.toLowerCase());
-    const isKnown =
-      isCaseSensitive || (isAscii(Buffer.from(literal)) && folded.size === contents.size);
-    if (!isKnown) return Promise.resolve(undefined);
-    const found: MatchMap = new Map();
-    for (const [file, content] of isCaseSensitive ? contents : folded) {
-      const ranges = scan(content, needle);
-      if (ranges.length > 0) found.set(file, ranges);
-    }
-    return Promise.resolve(found);
-  };
-}
-
-function options(searchAll: SearchAll, sampleCount: number): DifferentialOptions {
-  return {
-    root: ROOT,
-    paths: SCOPES,
-    sampleCount,
-    seed: SEED,
-    rangeCountMax: 100_000,
-    fileSizeMax: readSettings().maxFileSize,
-    searchAll,
-  };
-}
-
-void test('ripgrep and a plain scan find the same', { skip, timeout: 120_000 }, async () => {
-  const report = await runDifferential(options(await scanner(), SAMPLE_COUNT));
-  assert.equal(report.differences.length, 0, describeReport(report));
-  assert.ok(report.comparedCount >= SAMPLE_COUNT, describeReport(report));
-  assert.ok(report.absentCount > 0 && report.rangeCount > 1000, describeReport(report));
-});
-
-void test('a lost, a moved and an invented match are all detected', { skip }, async () => {
-  const exact = await scanner();
-  const faults: ((found: MatchMap) => void)[] = [
-    (found) => found.set('commander/no-such-file', [[0, 1]]),
-    (found) => found.forEach((ranges) => ranges.pop()),
-    (found) =>
-      found.forEach((ranges, file) =>
-        found.set(
-          file,
-          ranges.map(([a, b]) => [a + 1, b]),
-        ),
-      ),
-  ];
-  for (const fault of faults) {
-    const report = await runDifferential(
-      options(async (literal, isCaseSensitive) => {
-        const found = await exact(literal, isCaseSensitive);
-        if (found) fault(found);
-        return found;
-      }, 8),
-    );
-    assert.ok(report.differences.length > 0, describeReport(report));
-  }
-});
 
 void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, async () => {
   const root = temporaryFolder();
