@@ -7,7 +7,7 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import type { Store } from '../../daemon/store/store.ts';
-import { onBothEngines, onEmbedded, onPostgres, type Location } from '../store/harness.ts';
+import { onEmbedded, onPostgres, type Location } from '../store/harness.ts';
 import { advance, Daemon, NOON_MS, settle, stopTime, TODAY } from './limits-harness.ts';
 import { play, steps, type LimitsWorld } from './limits-model.ts';
 
@@ -147,23 +147,5 @@ onPostgres('limits', (world) => {
       await daemon.ledger.close();
       const reader = await location.open();
       assert.equal(await reader.usage.read('u', TODAY), admitted);
-    }));
-});
-
-onBothEngines('limits survive restarts', (world) => {
-  test('counts survive a stop', () =>
-    world.within(async (location) => {
-      const first = await location.open();
-      const daemon = new Daemon(first.usage);
-      for (let i = 0; i < 30; i++) await daemon.ledger.take('u', 50, NOON_MS);
-      await daemon.ledger.close();
-      await first.close();
-      const second = await location.open();
-      const next = new Daemon(second.usage);
-      const usage = await next.ledger.usageOf('u', 50, NOON_MS);
-      assert.equal(usage.used, 30);
-      const all = Array.from({ length: 40 }, async () => next.ledger.take('u', 50, NOON_MS));
-      assert.equal(await admittedOf(all), 20);
-      await next.ledger.close();
     }));
 });

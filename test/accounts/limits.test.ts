@@ -50,22 +50,6 @@ function short({ admitted, remaining }: Decision): string {
 for (const isShared of [false, true]) {
   const kind = isShared ? 'shared store' : 'own store';
 
-  test(`${kind}: limit 0 is refused at once; without a limit there are no figures`, async () => {
-    const { open, store } = scene(isShared);
-    const { ledger } = open();
-    const refused = ledger.take('u', 0, NOON_MS);
-    assert.ok(!isPromise(refused));
-    assert.equal(short(refused), 'no 0');
-    assert.equal(store.countCount, 0);
-    assert.deepEqual(await ledger.take('v', null, NOON_MS), {
-      admitted: true,
-      limit: null,
-      used: 1,
-      remaining: null,
-      resetAtMs: MIDNIGHT_MS,
-    });
-  });
-
   test(`${kind}: a request at the limit is refused without a store query`, async () => {
     const { open, store } = scene(isShared);
     const { ledger } = open();
@@ -77,23 +61,6 @@ for (const isShared of [false, true]) {
       assert.equal(decision.admitted, false);
     }
     assert.equal(store.countCount, before);
-  });
-
-  test(`${kind}: counts reach the store within 5 s, and at once when the daemon stops`, async () => {
-    const { store, open } = scene(isShared);
-    const daemon = open();
-    for (let i = 0; i < 7; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
-    await advance(5_000);
-    assert.equal(store.usedOn('u', TODAY), 7);
-    for (let i = 0; i < 5; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
-    await daemon.ledger.close();
-    assert.equal(store.usedOn('u', TODAY), 12);
-    await assert.rejects(async () => daemon.ledger.take('u', 10_000, NOON_MS), {
-      errorCode: 'NOT_READY',
-    });
-    const next = open();
-    assert.equal(short(await next.ledger.take('u', 13, NOON_MS)), 'yes 0');
-    assert.equal(short(await next.ledger.take('u', 13, NOON_MS)), 'no 0');
   });
 
   test(`${kind}: usage of a day includes requests counted by other processes`, async () => {
@@ -135,28 +102,6 @@ for (const isShared of [false, true]) {
     assert.equal(short(await ledger.take('u7', 50, NOON_MS)), 'yes 48');
     await advance(2_000);
     assert.equal(store.usedOn('u7', TODAY), 2);
-  });
-
-  test(`${kind}: a failing store is an error, not a count`, async () => {
-    const { store, open } = scene(isShared);
-    const daemon = open();
-    for (const failure of isShared ? (['before', 'after'] as const) : (['before'] as const)) {
-      store.failures = [failure];
-      const all = [1, 2, 3].map(() => Promise.resolve(daemon.ledger.take(failure, 5, NOON_MS)));
-      const outcomes = await settle(Promise.allSettled(all));
-      assert.equal(outcomes[0]?.status, 'rejected');
-      const counted = outcomes.filter(({ status }) => status === 'fulfilled').length;
-      // A store that several share may have counted what nobody heard of.
-      let admitted = counted + (failure === 'after' ? 3 : 0);
-      for (let i = 0; i < 8; i++) {
-        if ((await settle(daemon.ledger.take(failure, 5, NOON_MS))).admitted) admitted++;
-      }
-      assert.equal(admitted, 5);
-    }
-    assert.equal(
-      daemon.logged.filter((line) => line.includes('cannot be counted')).length,
-      isShared ? 2 : 1,
-    );
   });
 
   test(`${kind}: while the store is unavailable requests are admitted on credit and counted later`, async () => {

@@ -2,13 +2,11 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { afterEach, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
-import { closeWorlds, startWorld, type World } from '../http/harness.ts';
+import { closeWorlds, startWorld } from '../http/harness.ts';
 
 afterEach(closeWorlds);
 
@@ -92,26 +90,3 @@ test('the policy of the page forbids inline code and other hosts', async () => {
   assert.match(policy, /frame-ancestors 'self'/);
   assert.doesNotMatch(policy, /unsafe|https?:|\*/);
 });
-
-test('files of the page are those of the package; others do not exist', async () => {
-  const world = await startWorld({});
-  const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-  const file = async (name: string, type: string) => {
-    const reply = await world.call({ path: `/api/reference/${name}` });
-    assert.equal(reply.headers['content-type'], type);
-    return digest(reply.body);
-  };
-  const own = (name: string) => digest(readFileSync(`node_modules/swagger-ui-dist/${name}`));
-  const script = 'swagger-ui-bundle.js';
-  assert.equal(await file(script, 'text/javascript; charset=utf-8'), own(script));
-  assert.equal(await file('swagger-ui.css', 'text/css; charset=utf-8'), own('swagger-ui.css'));
-  await refuses(world, ['package.json', '..%2Fpackage.json', '%2e%2e', 'page.js%00', '__proto__']);
-});
-
-async function refuses(world: World, names: readonly string[]): Promise<void> {
-  for (const name of [...names, '', '%zz', 'x/y', 'x'.repeat(2000)]) {
-    const reply = await world.call({ path: `/api/reference/${name}` });
-    assert.equal(reply.status, 404, name);
-    assert.equal(reply.json()['errorCode'], 'NOT_FOUND');
-  }
-}

@@ -278,17 +278,6 @@ test('unwritable results are an error, unwritable messages are ignored', async (
   closeSync(full);
 });
 
-test('variables: the flag has precedence, an empty variable counts as unset', async () => {
-  const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_LOG_LEVEL: '' };
-  const variable = await start(['search', 'b'], { env }).outcome;
-  assert.match(variable.stderr, /"dataDir":"from-env"/);
-  const flag = await run(['search', '--data-dir', 'flag', 'b'], { TRAWL_DATA_DIR: 'from-env' });
-  assert.match(flag.stderr, /"dataDir":"flag"/);
-  const empty = await start(['search', 'b'], { env: { TRAWL_DATA_DIR: '', TRAWL_URL: '' } })
-    .outcome;
-  assert.match(empty.stderr, /"dataDir":".trawl"/);
-});
-
 test('index: results, progress and options', async () => {
   const flags = '--mode commits --force --branches x,release/* --tags=v{1,2}'.split(' ');
   const { code, stdout, stderr } = await run(['index', 'a', ...flags]);

@@ -247,19 +247,6 @@ test('a renamed repository is found by its former name, with its id', async (t) 
   await assert.rejects(host.repository!('acme/none', SIGNAL), { code: 'NOT_FOUND' });
 });
 
-test('one repository is described as in a listing, by one request, even if excluded', async (t) => {
-  const repositories = [{ id: 12, path: 'acme/one', visibility: 'public' as const }];
-  const settings = { orgs: ['acme'], exclude: { repos: ['acme/o*'] } };
-  const { host, server } = await open(t, { repositories }, settings);
-  assert.deepEqual((await listAll(host)).repos, []);
-  // Whether the server is open to all is requested once.
-  await host.repository!('acme/one', SIGNAL);
-  const count = server.requested.length;
-  const { hostId, visibility } = await host.repository!('acme/one', SIGNAL);
-  assert.deepEqual([hostId, visibility], ['12', 'public']);
-  assert.equal(server.requested.length, count + 1);
-});
-
 test('a token revoked during a listing ends it; a replaced token file applies at once', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-token-'));
   t.after(() => rmSync(folder, { recursive: true }));

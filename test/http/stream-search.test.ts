@@ -242,7 +242,7 @@ onBothAdapters('streamed searches', (kind) => {
     }
   });
 
-  test('a client that disconnects in the middle stops the units', async () => {
+  test('a client that disconnects in the middle stops the units', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
@@ -264,7 +264,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.ok(later < 16, 'units were left');
   });
 
-  test('a stalled reader pauses the search', async () => {
+  test('a stalled reader pauses the search', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1].map((number) => makeShard(module, number, SLOW_DOCS, 5000));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
@@ -364,21 +364,5 @@ onBothAdapters('streamed searches', (kind) => {
     assert.deepEqual(final.incompleteReasons, ['internal_error']);
     assert.equal(final.accumulatedStats!['actualMatchCount'], 0);
     assert.equal((await engine.search('common')).files.length, 400);
-  });
-
-  test('short searches are answered while many streams run', { skip }, async () => {
-    const module = await coreModule('release');
-    const shards = [0, 1, 2].map((number) => makeShard(module, number, 1000, 2000));
-    const { world } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
-    const streams = Array.from({ length: 10 }, () =>
-      eventsOf(world, { query: 'common', contextLines: 5 }),
-    );
-    let running = streams.length;
-    for (const stream of streams) void stream.then(() => running--);
-    const short = await world.call(searchWith({ query: 'file:d77', matches: 100 }));
-    assert.equal(short.status, 200);
-    assert.ok(running > 0, 'a short search waits for no stream to end');
-    for (const events of await Promise.all(streams))
-      assert.equal(checkStream(events, 100_000, 3).names.length, 3000);
   });
 });

@@ -307,18 +307,6 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('events are sent one by one, as they come', async () => {
-    const second = gate();
-    const world = await startWorld({ kind, stream: () => pausedStream(second.opened) });
-    const wire = openWire(world.server);
-    requestStream(wire);
-    assert.match(await wire.until('"event 1"'), /^HTTP\/1\.1 200 /);
-    second.open();
-    await wire.until('"event 2"');
-    await wire.until('[DONE]');
-    wire.socket.destroy();
-  });
-
   test('a slow reader: at most 2 MiB are buffered, then the search pauses', async () => {
     const flood = new Flood();
     flood.sizeMax = 64 * MIB;

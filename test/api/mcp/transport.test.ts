@@ -80,9 +80,6 @@ function call(id: number, name: string, args: object, meta?: object) {
 }
 
 const GREP = { pattern: 'x' };
-/** Of a caller (daemon/api/mcp/sessions.ts). */
-const SESSIONS_OF_ONE = 100;
-
 async function open(world: World, key: string | undefined, version?: string): Promise<Client> {
   const reply = await post(world, initialize(version), credential(key));
   assert.equal(reply.status, 200, reply.body.toString());
@@ -169,17 +166,6 @@ test('a batch of thousands is refused, one of a hundred is answered', async () =
   assert.equal(codeOf(await client.send(calls(5000))), 'INVALID_REQUEST_BODY');
   assert.equal(codeOf(await client.send(calls(101))), 'INVALID_REQUEST_BODY');
   assert.equal((await client.answers(calls(100))).length, 100);
-});
-
-test('thousands of sessions: a limit for each caller, and closed ones are freed', async () => {
-  const world = await startWorld({ env: GUESTS });
-  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
-  const other = await open(world, OWNER_KEY);
-  const first = await open(world, undefined);
-  for (let i = 0; i < SESSIONS_OF_ONE; i++)
-    assert.equal((await post(world, initialize())).status, 200);
-  assert.equal(codeOf(await first.send(ping)), 'NOT_FOUND');
-  assert.equal((await other.answers(ping)).length, 1);
 });
 
 test('a slow body blocks nobody, and is aborted', async () => {

@@ -31,38 +31,6 @@ function refusal(env: Environment, flags: Flags = {}): ConfigError {
 }
 
 describe('configuration', () => {
-  test('defaults', () => {
-    const { settings, readAgain, ...rest } = readConfiguration({ env: { TRAWL_PORT: '' }, folder });
-    assert.deepEqual(readAgain(), []);
-    assert.deepEqual(settings, readSettings());
-    assert.deepEqual(rest, {
-      host: '127.0.0.1',
-      port: 3000,
-      baseUrl: undefined,
-      dataDir: path.join(folder, '.trawl'),
-      gitPaths: [],
-      secret: undefined,
-      owner: undefined,
-      databaseUrl: undefined,
-      licenceKey: undefined,
-      licencePublicKey: undefined,
-      anonymousAccess: undefined,
-      localAccess: true,
-      permissions: { groups: {}, grants: [] },
-      connections: {},
-      contexts: {},
-      apps: [],
-      env: { TRAWL_PORT: '' },
-      identityProviders: {},
-      fileSettings: {},
-      workerCount: availableParallelism(),
-      http: 'node',
-      log: { level: 'info', format: 'text', file: undefined },
-      source: undefined,
-      notices: [],
-    });
-  });
-
   test('flags override variables, variables override defaults', () => {
     const env = {
       TRAWL_PORT: '1',
