@@ -235,27 +235,5 @@ for (const build of BUILDS) {
         { numRuns: 1000 },
       );
     });
-
-    await t.test('finds names of source code, folded or not, far from the start', () => {
-      const names = ['pm_suspend', 'PM_RESUME', 'kmalloc', 'schedule_timeout', 'mutex_lock', 'if'];
-      const word = fc.constantFrom(...names, 'x', ' ', '(', '\n', 'mutex_loc', 'pm_', 'Sched', 'é');
-      const input = fc.record({
-        literals: fc.subarray(names, { minLength: 2 }),
-        words: fc.array(word, { maxLength: 60 }),
-        padding: fc.nat(300),
-        isCaseSensitive: fc.boolean(),
-        isUpper: fc.boolean(),
-      });
-      fc.assert(
-        fc.property(input, ({ literals, words, padding, isCaseSensitive, isUpper }) => {
-          const text = '.'.repeat(padding) + words.join('');
-          const haystack = encoder.encode(isUpper ? text.toUpperCase() : text);
-          searcher.compile(texts(literals), isCaseSensitive);
-          const expected = findAllOf(haystack, texts(literals), isCaseSensitive);
-          assert.deepEqual(searcher.find(haystack, 0, padding % 64), expected);
-        }),
-        { numRuns: 300 },
-      );
-    });
   });
 }

@@ -1,12 +1,12 @@
 // The engine against the slow search (brute-force.ts): random corpora in several repos and shards, random
-// queries, both builds of the core; every text of a small world; a worked example of the numbers.
+// queries, both builds of the core; every text of a small world.
 // TRAWL_FUZZ_RUNS: number of corpora; TRAWL_TEST_SEED: the seed, which is printed.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { type Build, buildFromDisk, Engine, type TestDoc } from '../engine/host/harness.ts';
+import { type Build, Engine, type TestDoc } from '../engine/host/harness.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { checkAnswer, checkBest } from './compare.ts';
 import type { OracleDoc } from './scores.ts';
@@ -93,71 +93,4 @@ void test('more consecutive words than the score distinguishes', async () => {
     answer,
     await engine.explain(words.join(' '), requested),
   );
-});
-
-const FRUITS = [
-  text('a.txt', 'red plum jam\n'),
-  text('b.txt', 'green pear tart\n'),
-  text('c.txt', 'plum and pear pie\n'),
-];
-
-type Bounds = number | readonly [least: number, most: number];
-const COLUMNS = [
-  'totalMatchCount',
-  'fileCount',
-  'filesConsidered',
-  'filesLoaded',
-  'contentBytesLoaded',
-  'ngramLookups',
-  'ngramMatches',
-  'regexpsConsidered',
-] as const;
-
-/** The last two columns are shards scanned and ruled out, undefined: either. */
-const WORKED: readonly [string, string, readonly Bounds[], (readonly [number, number])?][] = [
-  ['jam', 'K', [1, 1, 1, 1, 13, 1, 1, 0], [1, 0]],
-  ['JAM', 'K', [1, 1, 1, 1, 13, 1, 1, 0], [1, 0]],
-  ['JAM', 'KS', [0, 0, 1, 1, 13, 1, 1, 0], [1, 0]],
-  ['zzz', 'K', [0, 0, 0, 0, 0, 1, 0, 0], [0, 1]],
-  ['pear', 'K', [2, 2, 2, 2, 34, [1, 2], 2, 0], [1, 0]],
-  ['pear pie', 'K', [2, 1, [1, 2], [1, 2], [18, 34], [1, 3], [1, 2], 0], [1, 0]],
-  ['pear or jam', 'K', [3, 3, 3, 3, 47, [2, 3], 3, 0], [1, 0]],
-  ['jam pie', 'K', [0, 0, [0, 1], [0, 1], [0, 18], [1, 2], [0, 1], 0]],
-  ['p[a-z]+r', 'R', [2, 2, 3, 3, 47, 0, 0, 3], [1, 0]],
-  ['P[a-z]+R', 'R', [2, 2, 3, 3, 47, 0, 0, 3], [1, 0]],
-  ['zzz+', 'R', [0, 0, 0, 0, 0, 1, 0, 0], [0, 1]],
-  ['pea.$', 'R', [0, 0, 2, 2, 34, 1, 2, 2], [1, 0]],
-  ['(jam|pie)', 'R', [2, 2, 2, 2, 31, 2, 2, 0], [1, 0]],
-  [String.raw`file:c\.txt`, 'K', [1, 1, [1, 3], 0, 0, [0, 3], 0, 0], [1, 0]],
-  ['-file:txt', 'K', [0, 0, [0, 3], 0, 0, [0, 1], 0, 0]],
-];
-
-void test('the worked example of the statistics', async (t) => {
-  await using engine = await Engine.open();
-  const memory = engine.shardOf(REPOS[0]!, FRUITS);
-  const disk = await buildFromDisk(engine.module, engine.folder, REPOS[0]!, FRUITS);
-  for (const [name, shards] of Object.entries({ memory: [memory], disk })) {
-    engine.publish(shards, REPOS);
-    for (const [query, mode, bounds, classes] of WORKED) {
-      await t.test(`${query} ${mode}, built from ${name}`, async () => {
-        const { stats, isSearchExhaustive } = await engine.search(query, {
-          matches: 100,
-          isRegexEnabled: mode === 'R',
-          isCaseSensitivityEnabled: mode === 'KS',
-        });
-        for (const [index, column] of COLUMNS.entries()) {
-          const bound = bounds[index]!;
-          const [least, most] = typeof bound === 'number' ? [bound, bound] : bound;
-          const value = stats[column]!;
-          assert.ok(value >= least && value <= most, `${column}: ${value}`);
-        }
-        const scanned = [stats['shardsScanned'], stats['shardsSkippedFilter']];
-        if (classes !== undefined) assert.deepEqual(scanned, classes);
-        assert.equal(scanned[0]! + scanned[1]!, 1);
-        assert.equal(stats['shardFilesConsidered'], 3);
-        assert.equal(stats['crashes']! + stats['filesSkipped']! + stats['shardsSkipped']!, 0);
-        assert.equal(isSearchExhaustive, true);
-      });
-    }
-  }
 });

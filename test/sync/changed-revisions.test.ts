@@ -3,7 +3,7 @@
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/app/instance.ts';
@@ -220,42 +220,6 @@ void test('a revision file with a wrong byte: out of service, reported, rebuilt'
   assert.equal(owner.instance.served.quarantinedCount, 0);
 });
 
-void test('files left by a killed process beside the catalog are removed, the old state stays', async () => {
-  const repo = makePlum();
-  const dataDir = temporaryFolder();
-  await using first = await indexOf(dataDir, repo, ALL);
-  const before = displayed(await first.search('rev:*'));
-  const files = filesOf(dataDir);
-  // All that publishing writes before the catalog, without the catalog.
-  await first.instance.catalog.writeRevisions(Buffer.alloc(100, 7));
-  await first.close();
-  mkdirSync(path.join(dataDir, 'shards'), { recursive: true });
-  writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
-  await using second = await openIndexOf(dataDir);
-  assert.deepEqual(filesOf(dataDir), files);
-  assert.deepEqual(displayed(await second.search('rev:*')), before);
-});
-
-void test('a catalog of one revision, written by the previous version, opens and grows', async () => {
-  const repo = makePlum();
-  // Docs without stored content would have a revision file.
-  git(repo, 'rm', '-q', '-r', 'bin');
-  commitAll(repo);
-  const dataDir = temporaryFolder();
-  await using first = await indexOf(dataDir, repo);
-  const files = filesOf(dataDir);
-  assert.deepEqual(files.revisions, []);
-  assert.doesNotMatch(JSON.stringify(first.instance.catalog.repos), /selection|revision(?:s|File)/);
-  await first.close();
-  await using second = await openIndexOf(dataDir);
-  assert.deepEqual(displayed(await second.search('plum')), ['a.txt heads/main']);
-  assert.deepEqual(displayed(await second.search('plum rev:main')), ['a.txt heads/main']);
-  assert.deepEqual(displayed(await second.search('plum -rev:main')), []);
-  assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
-  await second.index([repo], ALL, 'commits');
-  assert.equal((await second.search('plum rev:*')).files.length, 3);
-});
-
 void test('a missing commit, and a repository without commits', async () => {
   const repo = makePlum();
   await using index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
@@ -285,22 +249,6 @@ function makeMany(more: Record<string, string> = {}): string {
   return makeRepo({ ...Object.fromEntries(files), ...more });
 }
 
-void test('a commit on top of a damaged shard: full rebuild', async () => {
-  const repo = makeMany();
-  const dataDir = temporaryFolder();
-  await using first = await indexOf(dataDir, repo, {});
-  await first.close();
-  const [name] = filesOf(dataDir).shards;
-  const file = path.join(dataDir, 'shards', name!.split(' ')[0]!);
-  writeFileSync(file, readFileSync(file).fill(1, 60, 70));
-  commitFiles(repo, { 'new.txt': 'plum\n' });
-  await using index = await openIndexOf(dataDir);
-  const [result] = await index.index([repo], {}, 'commits');
-  assert.equal(result?.error, undefined);
-  assert.equal((await index.search('pear')).files.length, 40);
-  assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
-});
-
 void test('a new commit is in answers that stop at a limit', async () => {
   const repo = makeMany();
   await using index = await indexOf(temporaryFolder(), repo, {});
@@ -308,24 +256,6 @@ void test('a new commit is in answers that stop at a limit', async () => {
   await index.index([repo], {}, 'commits');
   for (const matches of [1, 5, 30])
     assert.equal((await index.search('pear', { matches })).files[0]?.path, 'a.txt');
-});
-
-void test('empty and binary files are one doc in all revisions', async () => {
-  const repo = makeMany({ empty: '', 'bin/b': 'plum\0' });
-  await using index = await indexOf(temporaryFolder(), repo, {});
-  git(repo, 'branch', 'dev');
-  await index.index([repo], { branches: ['dev'] }, 'commits');
-  git(repo, 'checkout', '-q', 'dev');
-  commitFiles(repo, { empty: 'x', 'bin/b': 'x' });
-  git(repo, 'checkout', '-q', 'main');
-  await index.index([repo], {}, 'commits');
-  git(repo, 'branch', '-f', 'dev', 'main');
-  const [result] = await index.index([repo], {}, 'commits');
-  assert.equal(result?.docCount, 42);
-  assert.deepEqual(
-    displayed(await index.search('file:^(empty|bin) rev:*', { isRegexEnabled: true })),
-    ['bin/b heads/main,heads/dev', 'empty heads/main,heads/dev'],
-  );
 });
 
 void test('a symbolic link is not an attribute file, at any time', async () => {

@@ -3,14 +3,7 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -125,33 +118,6 @@ void test('without symbols a symbol search says so, others do not', async () => 
   }
   assert.equal((await owner.search('eat')).isSearchExhaustive, true);
   assert.equal((await owner.search('sym:eat repo:nothing')).isSearchExhaustive, true);
-});
-
-void test('damaged symbols are out of service, text is not; they are recomputed', async () => {
-  const repo = makeRepo(FILES);
-  const dataDir = temporaryFolder();
-  await using first = await openIndexOf(dataDir);
-  await first.index([repo]);
-  await first.instance.symbols!.run();
-  await first.close();
-  const [name = ''] = filesOf(dataDir, '.tags');
-  const file = path.join(dataDir, 'shards', name);
-  const bytes = readFileSync(file);
-  bytes[300]! ^= 1; // in the starts of the blocks' rows
-  bytes[20]! ^= 1;
-  writeFileSync(file, bytes);
-
-  await using reader = await openIndexOf(dataDir, { isOwner: false });
-  assert.deepEqual(await found(reader, 'eat'), ['a.c', 'b.py', 'c.txt']);
-  assert.deepEqual((await reader.search('sym:eat')).incompleteReasons, ['symbols_missing']);
-  assert.equal(reader.instance.served.quarantinedCount, 0);
-  assert.ok(reader.warnings.includes('symbols taken out of service'));
-  await reader.close();
-
-  await using owner = await openIndexOf(dataDir);
-  await owner.index([repo]);
-  await owner.instance.symbols!.run();
-  assert.deepEqual(await found(owner, 'sym:^eat$'), ['a.c', 'b.py']);
 });
 
 /** The symbols of the largest shard are found anew the next time that the catalog is asked for this. */

@@ -15,7 +15,6 @@ import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
 import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
-import { ShardError } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
@@ -72,33 +71,6 @@ async function plumsOf(index: IndexOf): Promise<string[]> {
   assert.ok(isSearchExhaustive);
   return files.map(({ repository, path }) => `${repository} ${path}`);
 }
-
-void test('many repos in one shard: a removed repo disappears at once', async () => {
-  await using index = await unmerged(4);
-  const before = await plumsOf(index);
-  await using again = await reopened(index);
-  const { merger, jobs } = indexerOf(again.instance);
-  await merger.run();
-  assert.equal(shardIdsOf(again).size, 1);
-  // What mappings are counted by: one file, whoever shares it.
-  assert.equal(again.instance.catalog.shardFiles.length, 1);
-  assert.deepEqual(await plumsOf(again), before);
-  const { catalog, served } = again.instance;
-  const [first] = catalog.repos;
-  await catalog.commit(() => ({ removed: [first!.record.repoId] }));
-  served.publish();
-  assert.deepEqual(
-    (await plumsOf(again)).sort(),
-    before.filter((line) => !line.startsWith(`${first!.record.name} `)).sort(),
-  );
-  // Half of the docs gone: the next merge writes the shard anew.
-  const [second] = catalog.repos;
-  await catalog.commit(() => ({ removed: [second!.record.repoId] }));
-  await merger.run();
-  await jobs.whenIdle();
-  assert.equal(catalog.repos[0]!.shards[0]!.docCount, 2);
-  await checkFiles(again);
-});
 
 void test('a damaged shard in a merge is rebuilt, and then merged', async () => {
   await using index = await unmerged(3);
@@ -321,19 +293,4 @@ void test('a long job keeps its repo out of a merge, and no other', async (t) =>
   assert.equal((await again.search('int x')).files.length, 8);
   assert.deepEqual(again.warnings, []);
   await checkFiles(again);
-});
-
-void test('a merge without disk space takes nothing out of service', async (t) => {
-  await using index = await unmerged(3);
-  await using again = await reopened(index);
-  const { merger } = indexerOf(again.instance);
-  const [shardId] = [...shardIdsOf(again)];
-  const noSpace = new ShardError(shardId!, 'no room', 'unmapped');
-  t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noSpace), { times: 1 });
-  const merging = merger.run();
-  while (again.warnings.length === 0) await nextTimeSlice();
-  assert.deepEqual(again.warnings, ['shards could not be merged']);
-  assert.equal((await plumsOf(again)).length, 3);
-  await merging;
-  assert.equal(shardIdsOf(again).size, 1);
 });

@@ -700,22 +700,6 @@ void test('a damaged on-demand shard is rebuilt, one of the index is reported as
   assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
 });
 
-void test('removed files are rebuilt, their folder too', async () => {
-  const { repo } = makeNumbered(3);
-  await using index = await openWorld([repo]);
-  const { dataDir, files } = index;
-  await index.search('plum rev:t0');
-  // Nobody has them open any more.
-  index.instance.onDemand!.noteChange();
-  for (const name of files()) rmSync(path.join(dataDir, 'on-demand', name));
-  assert.equal((await index.search('plum rev:t0')).files.length, 3);
-  index.instance.onDemand!.noteChange();
-  rmSync(path.join(dataDir, 'on-demand'), { recursive: true });
-  assert.equal((await index.search('plum rev:t1')).files.length, 4);
-  assert.equal((await index.search('plum rev:t0')).files.length, 3);
-  assert.deepEqual(new Set(index.warnings), new Set(['a shard that was built on demand is lost']));
-});
-
 void test('removed, damaged and rewritten repositories have no such revision; others have it', async () => {
   const repos = ['gone', 'damaged', 'rewritten', 'sound'].map((word) => {
     const repo = makeRepo({ [`${word}.c`]: 'int plum;\n' });

@@ -184,18 +184,6 @@ void test('each class of shard and its reason', async () => {
   }
 });
 
-void test('a limit inside a shard, and shards behind it', async () => {
-  const engine = newEngine();
-  const many = Array.from({ length: 2000 }, (_, i) => doc(`d${i}`, `plum ${i}\n`));
-  engine.publish([buildShard(module, folder, CODE, many), fruit], REPOS);
-  const explained = await engine.explain('plum', { matches: 5 });
-  assert.deepEqual(reasonsOf(explained), [
-    'scanned: candidate docs: 2000; limit reached',
-    'skipped: limit reached',
-  ]);
-  checkSums(explained);
-});
-
 void test('a shard out of service, and a failing one', async () => {
   const damaged = buildShard(module, folder, CODE, [doc('big', 'plum pear\n'.repeat(2000))]);
   const bytes = readFileSync(damaged.path);
@@ -213,20 +201,6 @@ void test('a shard out of service, and a failing one', async () => {
   checkSums(explained);
   assert.deepEqual(explained.incompleteReasons, ['shard_crashed', 'shard_quarantined']);
   assert.deepEqual(engine.failures.length, 1);
-});
-
-void test('the deadline', async () => {
-  const engine = newEngine({ timeoutMs: 1, inlineNs: 0n, workers: 1 });
-  const many = Array.from({ length: 300 }, (_, i) =>
-    doc(`d${i}`, `${i} ${'plum pear\n'.repeat(2000)}`),
-  );
-  const one = buildShard(module, folder, CODE, many);
-  const copies = Array.from({ length: 40 }, (_, i) => ({ ...one, shardId: `copy${i}` }));
-  engine.publish(copies, REPOS);
-  const explained = await engine.explain('p[a-z]*[mr]', { isRegexEnabled: true });
-  checkSums(explained);
-  assert.deepEqual(explained.incompleteReasons, ['deadline']);
-  assert.equal(reasonsOf(explained).at(-1), 'skipped: deadline reached');
 });
 
 void test('the plan of the worked corpus: conditions with their blocks and docs', async () => {
@@ -369,11 +343,6 @@ void test('each expression with its engine and what it requires', async () => {
   assert.deepEqual(plan.regexps, [
     { expression: 'file:/a/', engine: 'literal search', requires: '"a"' },
   ]);
-});
-
-void test('a bad query is refused as in a search', async () => {
-  const engine = engineOver([fruit]);
-  await assert.rejects(engine.explain('file:'), { name: 'QueryError' });
 });
 
 void test('a caller who cannot see all docs of a shard learns nothing of its index', async () => {

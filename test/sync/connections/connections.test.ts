@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -334,23 +334,6 @@ test('a listing interrupted by a stop starts again', async () => {
     items.map(({ state, attempt }) => [state, attempt]),
     [['COMPLETED', 1]],
   );
-});
-
-test('a repository missed by shifting pages is not removed', async () => {
-  const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
-  await using index = await settled(host);
-  const [first, ...rest] = host.repos;
-  let pages = 0;
-  // 3 moves to the first page after that was read, and 1 goes.
-  host.beforePage = () => {
-    if (pages++ === 1) host.repos = rest;
-    return Promise.resolve();
-  };
-  const { result } = await index.sync('c');
-  assert.deepEqual([result!['missing'], host.requested.length > 4], [0, true]);
-  assert.equal((await found(index, 'plum')).length, 5, '1 was in the first listing');
-  await index.sync('c');
-  assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
 });
 
 test('a newly private repository is hidden first, and lifted enforcement applies at once', async () => {
@@ -738,24 +721,6 @@ test('a clock set during or between runs removes nothing early and loses nothing
   assert.deepEqual(await found(later, 'plum'), ['host/o/3:a.txt']);
 });
 
-test('one connection twice: each repository once, in both', async () => {
-  const host = hostOf(...Array<string>(3).fill(makeRepo(PLUM)));
-  await using index = await openConnected(temporaryFolder(), host, {
-    a: settingsOf(),
-    b: settingsOf(),
-  });
-  await index.settle();
-  assert.equal((await found(index, 'plum')).length, 3);
-  const repoIds = index.instance.served.records.map(({ repoId }) => repoId).sort((a, b) => a - b);
-  assert.deepEqual(repoIds, [1, 2, 3]);
-  for (const repoId of repoIds) assert.equal(index.connections.idsOf(repoId).length, 2);
-  host.repos.shift();
-  await index.sync('a');
-  assert.equal((await found(index, 'plum')).length, 3, 'b has not said so yet');
-  await index.sync('b');
-  assert.equal((await found(index, 'plum')).length, 2);
-});
-
 test('a full disk during a sync: all or nothing of each repository, and nobody sees more', async (t) => {
   const disk = SmallDisk.mount('32m');
   if (typeof disk === 'string') {
@@ -909,28 +874,6 @@ for (const [what, damage, reason] of [
     assert.ok(existsSync(path.join(clone, 'objects/info/commit-graphs/commit-graph-chain')));
   });
 
-test('a host empties a repository, fills it again, and names a missing default branch', async () => {
-  const folder = makeRepo(PLUM);
-  const host = hostOf(folder, makeRepo({ 'b.txt': 'plum\n' }));
-  await using index = await settled(host);
-  const foundAfterPush = async (time: string): Promise<string[]> => {
-    host.repos[0] = hostedRepo('1', folder, { pushedAt: `2026-01-0${time}T00:00:00.000Z` });
-    assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
-    return found(index, 'plum');
-  };
-  const [branch, commit] = [git(folder, 'symbolic-ref', 'HEAD'), git(folder, 'rev-parse', 'HEAD')];
-  git(folder, 'update-ref', '-d', branch);
-  assert.deepEqual(await foundAfterPush('1'), ['host/o/2:b.txt']);
-  assert.match(index.warnings.join(), /nothing is indexed: no files are committed/);
-  assert.equal(index.displayed().length, 2, 'it is still there');
-  git(folder, 'update-ref', branch, commit);
-  assert.deepEqual(await foundAfterPush('2'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
-  git(folder, 'symbolic-ref', 'HEAD', 'refs/heads/gone');
-  git(folder, 'branch', 'other', commit);
-  assert.deepEqual(await foundAfterPush('3'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
-  assert.deepEqual(index.connections.degradations, []);
-});
-
 test('content fetched from an address taken by another repository is removed with the next listing', async () => {
   const root = temporaryFolder();
   const [one, two] = [path.join(root, '1'), path.join(root, '2')];
@@ -976,22 +919,6 @@ test('possibly public repositories stay public if they were, otherwise need sign
   index.connections.requestFetch(1);
   await index.settle();
   assert.equal(index.displayed()[0], 'host/o/1 public restricted', 'nor does a fetch hide it');
-});
-
-test('a webhook is acknowledged once the repository it makes private is hidden', async () => {
-  const host = hostOf(makeRepo(PLUM));
-  const webhookSecret = new SecretText('s');
-  await using index = await settled(host, { settings: ENFORCING, webhookSecret });
-  const body = Buffer.from(
-    JSON.stringify({ repository: { id: '1', full_name: 'o/1', private: true } }),
-  );
-  const signature = createHmac('sha256', 's').update(body).digest('hex');
-  const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
-  assert.deepEqual(index.displayed(), ['host/o/1 public restricted']);
-  const taken = await index.connections.pushes.take({ headers, body });
-  const displayed = index.displayed();
-  assert.deepEqual(taken, { outcome: 'taken', repositories: 0 });
-  assert.deepEqual(displayed, ['host/o/1 private restricted']);
 });
 
 test('webhooks stored while no daemon ran are applied at the start: a private repository, and a push', async () => {
@@ -1064,20 +991,6 @@ test('pending fetches are done by the next process: a push from a listing, and a
   }
 });
 
-test('fetched but unindexed content is indexed by the next process', async () => {
-  const dataDir = temporaryFolder();
-  const one = makeRepo(PLUM);
-  const host = hostOf(one);
-  await using first = await settled(host, { dataDir });
-  await first.close();
-  commitFiles(one, { 'new.txt': 'plum\n' });
-  git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
-  host.failAt = 0;
-  const fetchMirror = (): Promise<never> => Promise.reject(new Error('the host is down'));
-  await using next = await settled(host, { dataDir, fetchMirror });
-  assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
-});
-
 test('a repository refused at a taken path is fetched at its current one', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
@@ -1101,30 +1014,4 @@ test('a repository refused at a taken path is fetched at its current one', async
     'host/o/2:a.txt',
     'host/o/2:new.txt',
   ]);
-});
-
-test('a repository of 20,000 refs: the selected ones are searched, and a push to one is found', async () => {
-  const folder = makeRepo(PLUM);
-  const commit = git(folder, 'rev-parse', 'HEAD').trim();
-  const numbers = Array.from({ length: 10_000 }, (_, index) => index);
-  const names = numbers.flatMap((one) => [`refs/heads/b/${one}`, `refs/tags/t${one}`]).sort();
-  const lines = names.map((name) => `${commit} ${name}\n`).join('');
-  writeFileSync(
-    path.join(folder, '.git/packed-refs'),
-    `# pack-refs with: peeled fully-peeled sorted \n${lines}`,
-  );
-  const host = hostOf(folder);
-  const settings = settingsOf({ revisions: { tags: ['t9*'] } });
-  await using index = await settled(host, { settings });
-  const revisionsOf = (): readonly string[] =>
-    index.instance.parts.snapshots.current.repos[0]!.revisions!;
-  // The default one; 9, 90 to 99 and so on.
-  assert.equal(revisionsOf().length, 1 + 1 + 10 + 100 + 1_000);
-  commitFiles(folder, { 'new.txt': 'plum\n' });
-  git(folder, 'tag', '-f', 't9000');
-  index.connections.requestFetch(1);
-  await index.settle();
-  for (const query of ['plum', 'plum rev:t9000'])
-    assert.deepEqual(await found(index, query), ['host/o/1:a.txt', 'host/o/1:new.txt']);
-  assert.deepEqual(await found(index, 'plum rev:t9001'), ['host/o/1:a.txt']);
 });
