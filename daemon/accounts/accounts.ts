@@ -114,7 +114,7 @@ export class Accounts {
     this.hostRules = hostRules;
     const hostLists = new HostLists({ store, rules: hostRules, now });
     this.hostLists = hostLists;
-    // Each needs the ones above it; those below only for some calls.
+    // Each of these services needs the ones above it; it needs those below only for some calls.
     this.oauth = new OAuthServer({
       ...context,
       hash: (value) => hashCredential(secret, value),

@@ -2,7 +2,7 @@
 // are refused until the oldest of the 10 is 15 minutes old. Counts are in memory, lost at a restart; the number of
 // remembered e-mails and addresses is limited.
 //
-// An address where a person has signed in, or uses a session, has its own 10 failures for that person's e-mail, so that
+// A home is an address where a person has signed in, or uses a session. It has its own 10 failures for that e-mail, so that
 // failing on purpose cannot lock people out of their workplace.
 
 import { LRUCache } from 'lru-cache';
@@ -34,9 +34,9 @@ export type SignInOutcome = 'succeeded' | 'failed' | 'abandoned';
 export class SignInLimiter {
   readonly #byEmail: LRUCache<string, Tries>;
   readonly #byAddress: LRUCache<string, Tries>;
-  /** By e-mail and address where that person is at home. */
+  /** By e-mail and home of the person. */
   readonly #byHome: LRUCache<string, Tries>;
-  /** Where running sign-ins are counted: homes may change meanwhile. */
+  /** The counts that include a running sign-in. Why: homes may change before it ends. */
   readonly #inFlight = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
@@ -74,13 +74,13 @@ export class SignInLimiter {
       if (outcome === 'failed') one.failures.push(nowMs);
     }
     if (outcome !== 'succeeded') return;
-    // Why not those of the address: an account's owner could clear it to guess other passwords.
+    // Why not the failures of the address: an account's owner could clear them to guess other passwords.
     const [first] = tries;
     if (first !== undefined) first.failures = [];
     this.noteHome(attempt);
   }
 
-  /** The first is that of the e-mail. */
+  /** The counts that apply to an attempt; the first one is that of its e-mail. */
   #triesOf(attempt: SignInAttempt, nowMs: number): Tries[] {
     const home = homeKey(attempt);
     if (this.#byHome.has(home)) return [recent(this.#byHome, home, nowMs)];

@@ -26,7 +26,7 @@ export class AnonymousProbe {
     return this;
   }
 
-  /** As `at`, for one. */
+  /** As `at`, for one repository. */
   async of(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
     const [visibility] = await this.at([{ repo }], signal);
     return visibility!.repo;

@@ -50,7 +50,7 @@ const PAGES_MAX = 1_000;
 const CLOCK_SLACK_MS = 20_000;
 
 export interface GithubAppsOptions {
-  /** Those of the host. */
+  /** Apps of the host. */
   readonly apps: readonly GithubApp[];
   readonly api: (token: SecretText, signal: AbortSignal) => PlainApi;
   readonly transport: HostTransport;

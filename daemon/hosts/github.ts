@@ -51,7 +51,7 @@ const repositorySchema = z.object({
 });
 type GithubRepository = z.output<typeof repositorySchema>;
 
-/** Those of an installation are inside an object. */
+/** The repositories of an installation are inside an object. */
 const repositoryPage = z.preprocess(
   (data) =>
     typeof data === 'object' && data !== null && 'repositories' in data ? data.repositories : data,

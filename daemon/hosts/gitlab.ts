@@ -53,7 +53,7 @@ export class GitLab extends HttpHost<Settings> implements Host {
     const { url, token, topics, exclude } = settings;
     super(settings, parts, {
       apiUrl: `${url}/api/v4`,
-      // For tokens of every kind.
+      // GitLab accepts this name with tokens of every kind.
       gitUser: 'oauth2',
       selection: { topics, exclude: { ...exclude, paths: exclude.projects } },
     });

@@ -61,7 +61,7 @@ export abstract class HttpHost<Settings extends HttpSettings> {
     this.#gitUser = gitUser;
   }
 
-  /** What the connection names. */
+  /** The targets that the connection names. */
   protected abstract targets(signal: AbortSignal): Targets | Promise<Targets>;
 
   async *list(signal: AbortSignal): AsyncIterable<ListingPage> {
@@ -85,7 +85,7 @@ export abstract class HttpHost<Settings extends HttpSettings> {
     return new HostTransport({ ...this.parts, url, caFile: this.settings.tls.caFile });
   }
 
-  /** The current one; undefined: the connection has none. Errors: HostError. */
+  /** The current token; undefined: the connection has none. Errors: HostError. */
   protected token(): SecretText | undefined {
     return secretNow(this.settings.token, this.parts.env);
   }
@@ -101,7 +101,7 @@ export abstract class HttpHost<Settings extends HttpSettings> {
     return { hostId: repo.hostId, repo: this.isKept(repo) ? repo : undefined };
   }
 
-  /** With the visibility that it has on a closed server. */
+  /** The repository, with the visibility that an anonymous request shows. */
   protected async probed(repo: HostRepo, signal: AbortSignal): Promise<HostRepo> {
     return this.anonymous?.of(repo, signal) ?? repo;
   }
@@ -112,7 +112,7 @@ export abstract class HttpHost<Settings extends HttpSettings> {
   }
 }
 
-/** Undefined: the connection has none. Errors: HostError if the secret is missing. */
+/** The current secret; undefined: the connection has none. Errors: HostError if the secret is missing. */
 export function secretNow(
   source: SecretSource | undefined,
   env: Environment,

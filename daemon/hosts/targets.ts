@@ -67,7 +67,7 @@ export function finderOf(target: string): string | undefined {
   return target.startsWith(FOUND_PREFIX) ? FOUND : undefined;
 }
 
-/** Of one target. Bound: a listing that never ends, and memory. */
+/** Repositories of one target. Bound: a listing that never ends, and memory. */
 const REPOS_MAX = 500_000;
 /** Empty pages in a row. Hosts omit from a page what the caller may not see. */
 const EMPTY_PAGES_MAX = 20;

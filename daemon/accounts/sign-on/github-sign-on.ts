@@ -55,11 +55,11 @@ export class GithubSignOn {
     return this.#metadata.authorization_endpoint;
   }
 
-  /** Where to redirect the person. Errors: SignOnRefusal. */
+  /** The address to redirect the person to. Errors: SignOnRefusal. */
   async address({ state, verifier }: Challenge, redirectUri: string): Promise<URL> {
     return client.buildAuthorizationUrl(this.#configuration(), {
       redirect_uri: redirectUri,
-      // For the addresses; id, login and name need no scope.
+      // The scope for e-mail addresses; id, login and name need none.
       scope: 'user:email',
       state,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -105,7 +105,7 @@ export class GithubSignOn {
     throw new SignOnRefusal(answer.status === 429 ? 'unreachable' : 'invalid', cause);
   }
 
-  /** Current: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
+  /** Why not once: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
   #configuration(): client.Configuration {
     const { clientId, clientSecret, url } = this.settings;
     const secret = client.ClientSecretPost(secretNow(clientSecret, this.#env));

@@ -101,7 +101,7 @@ export class Issuer {
     return this.#url.protocol === 'http:';
   }
 
-  /** Where to redirect the person. Errors: SignOnRefusal. */
+  /** The address to redirect the person to. Errors: SignOnRefusal. */
   async address(challenge: Challenge, redirectUri: string): Promise<URL> {
     const configuration = this.#configuration(await this.open());
     return client.buildAuthorizationUrl(configuration, {
@@ -162,7 +162,7 @@ export class Issuer {
     };
   }
 
-  /** Current: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
+  /** Why not once: the secret may have been replaced. Errors: SignOnRefusal if it is missing. */
   #configuration({ metadata }: OpenIssuer): client.Configuration {
     const { clientId, clientSecret } = this.settings;
     const made = new client.Configuration(
@@ -178,7 +178,7 @@ export class Issuer {
   }
 }
 
-/** In the header if the issuer supports that, or does not say; else in the form. */
+/** The client secret is sent in the header if the issuer supports that, or does not say; else in the form. */
 function secretAuthentication(metadata: client.ServerMetadata, secret: string): client.ClientAuth {
   const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return methods.includes('client_secret_basic')

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 /** Guess: twice what a request may take, and enough for a busy machine. */
 const STALL_MS_MIN = 2_000;
 const CHECKS = 4;
-/** If only the process's output is known. */
+/** Checks without progress if only the output of the process is known. */
 const BLIND_CHECKS = 10 * CHECKS;
 
 /** Why not an argument: each git process of the daemon is watched, wherever it is started. */

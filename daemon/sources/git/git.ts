@@ -27,13 +27,13 @@ export interface GitOptions {
   readonly rawTail?: Uint8Array | undefined;
   /** More variables, for example credentials of a fetch; they beat the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Readable once from file 3 by git and its helpers (`base/spawn.ts`). */
+  /** Secret text, readable once from file 3 by git and its helpers (`base/spawn.ts`). */
   readonly secret?: string | undefined;
   /** True: lower priority than searches and what they wait for. */
   readonly isBackground?: boolean;
   /** Receives git's standard error, which error messages then lack. */
   readonly onErrorText?: ((text: string) => void) | undefined;
-  /** 0 = only that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
+  /** Time limit; 0: only that of `git-watch.ts`; default: `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,7 +46,7 @@ export interface RunOptions extends GitOptions {
 }
 
 export const GIT_TIMEOUT_MS = 30_000;
-/** Bound: the answer to one small request, such as the object of a name. Bytes, like the two below. */
+/** Bytes. Bound of the answer to one small request, such as the object of a name. */
 const ANSWER_SIZE_MAX = 1 << 20;
 /** Unit: ms. Of processing git's output before yielding. */
 const BUSY_MS_MAX = 10;

@@ -20,7 +20,7 @@ interface Answer {
 export class ObjectProcess {
   readonly repoPath: string;
   readonly startedAtMs = performance.now();
-  /** The same process, unless git has no `--batch-command`. */
+  /** The process for contents: the same one, unless git has no `--batch-command`. */
   readonly #infos: CatFile;
   readonly #contents: CatFile;
   readonly #gits: ReadonlySet<CatFile>;
@@ -41,7 +41,7 @@ export class ObjectProcess {
     this.#gits = new Set([this.#infos, this.#contents]);
   }
 
-  /** Whether it runs and no answer is pending. */
+  /** Whether the process runs and no answer is pending. */
   get isReady(): boolean {
     return this.#infos.isReady && this.#contents.isReady;
   }

@@ -167,7 +167,7 @@ async function commitSeconds(repoPath: string, commit: string | undefined): Prom
   return newestOf([{ seconds: Number(output?.split(' ', 1)[0]) }]);
 }
 
-/** 0: none has a valid date. */
+/** The newest valid date; 0: there is none. */
 function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
   const times = commits.map(({ seconds }) => seconds);
   return Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));

@@ -20,7 +20,7 @@ export interface TreeChange extends TreePath {
   readonly after?: TreeItem;
 }
 
-/** By the length of ids. Source: `git hash-object -t tree` of nothing; git knows both in every repository. */
+/** Ids of the empty tree, by their length; git knows both in every repository. Source: `git hash-object -t tree` of nothing. */
 export const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',

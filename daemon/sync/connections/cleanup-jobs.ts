@@ -105,7 +105,7 @@ export class CleanupJobs extends JobRunner<CleanupTarget, KeptResult> {
     this.say(job, 'info', isRemoved ? 'repository removed' : 'the repository stays', {
       repo: name,
     });
-    // False: it was listed again.
+    // A repo that is listed again is not removed.
     return { removed: isRemoved };
   }
 

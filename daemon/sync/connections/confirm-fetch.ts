@@ -47,7 +47,7 @@ export async function confirmRepository(
     );
 }
 
-/** Fetched again when it changes. With the address, as the last fetch may have been of another repository. */
+/** A repo is fetched again when this text changes. Why with the address: the last fetch may be of another repository. */
 export function pushMarkOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
 }
@@ -87,7 +87,7 @@ export class LatestVisibility {
   readonly #last = new Map<string, { readonly visibility: SaidVisibility; readonly ms: number }>();
 
   note(which: Which, visibility: SaidVisibility): void {
-    // Public, or maybe public, narrows nothing.
+    // These two visibilities narrow nothing.
     if (visibility !== 'public' && visibility !== 'maybe-public')
       this.#last.set(keyOf(which), { visibility, ms: performance.now() });
   }

@@ -89,7 +89,7 @@ export class Connections {
   readonly #pending = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
   #onListed: () => void = () => {};
-  /** One after the other, so that the last one wins. */
+  /** Configurations are applied one after the other, so that the last one wins. */
   #configuring: Promise<void> = Promise.resolve();
   #recalled: Promise<void> | undefined;
 
@@ -152,7 +152,7 @@ export class Connections {
     return this.#configured;
   }
 
-  /** Whether the configuration has a repo, or had it and it stays; undefined: not of a code host. */
+  /** Whether a connection lists a repo, or listed a repo that stays; undefined: the repo is not of a code host. */
   has(repoId: number): boolean | undefined {
     const host = this.#options.registry.byId(repoId)?.host;
     if (host === undefined) return undefined;
@@ -193,7 +193,7 @@ export class Connections {
     this.#onListed = listener;
   }
 
-  /** Ids of the connections that have a repo, or had it and it stays. */
+  /** Ids of the connections that list a repo, or listed it and it stays. */
   idsOf(repoId: number): number[] {
     return this.#linkedTo(repoId, true).map(({ connectionId }) => connectionId);
   }
@@ -434,7 +434,7 @@ export class Connections {
     return configured.host;
   }
 
-  /** Errors: that of the first, if none can be opened. */
+  /** Hosts from which a mirror can be fetched. Errors: that of the first host, if none can be opened. */
   async #remotesOf(repoId: number): Promise<MirrorRemote[]> {
     const remotes: MirrorRemote[] = [];
     let failure: unknown;

@@ -19,7 +19,7 @@ export class DueTimes {
     this.#due.set(id, performance.now() + factor * this.#intervalMs());
   }
 
-  /** @param doneAt  by an earlier process, by a clock that may have been changed; undefined: never */
+  /** @param doneAt  when an earlier process did the work, by a clock that may have changed since; undefined: never */
   resume(id: number, doneAt: number | undefined): void {
     const intervalMs = this.#intervalMs();
     const remaining = doneAt === undefined ? 0 : doneAt + intervalMs - Date.now();

@@ -70,7 +70,7 @@ function splitMissing(
 ): { readonly gone: readonly StoredLink[]; readonly emptied: readonly Emptied[] } {
   const missed = present.filter((link) => link.listing < listing);
   const gone = missed.filter((link) => retainingTarget(link, states) === undefined);
-  // Also if each of them was a target of its own: a credential without rights sees none.
+  // If all are missing, none counts as gone: a credential without rights sees no repository.
   if (gone.length > 0 && missed.length === present.length)
     return { gone: [], emptied: [{ target: undefined, count: missed.length }] };
   const counts = new Map<string, number>();

@@ -59,7 +59,7 @@ export class LinkIndex {
     return this.linksOf(repoId).every(({ missingSince }) => missingSince !== null);
   }
 
-  /** Whether it stays although no connection lists it. */
+  /** Whether a repo stays although no connection lists it. */
   isKept(repoId: number): boolean {
     return this.rulesOf(repoId).some(({ keepsDeleted }) => keepsDeleted);
   }

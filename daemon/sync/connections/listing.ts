@@ -13,11 +13,11 @@ import { admitListed, type Admitted, type Listed } from './which-listed.ts';
 
 /** A listing under way. */
 interface ListingState {
-  /** Its number: ascending. */
+  /** Number of the listing; later listings have higher ones. */
   readonly listing: number;
   count: number;
   readonly issues: ListingIssue[];
-  /** Over all pages so far. */
+  /** States of the targets, from all pages so far. */
   readonly targets: TargetStates;
 }
 

@@ -133,7 +133,7 @@ export class Pushes {
     );
   }
 
-  /** False: the fetch waits, as the last one was requested a moment ago. */
+  /** Returns false if the fetch waits, because the last one was requested a moment ago. */
   #request(repoId: number): boolean {
     const now = Date.now();
     const last = this.#dueAt.get(repoId) ?? 0;

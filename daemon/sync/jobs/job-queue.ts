@@ -16,7 +16,7 @@ import {
 import type { Job } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
-/** Guess: how long other targets are held for a running job. */
+/** Guess: how long `without` waits for running jobs, while the other targets stay locked. */
 const WAIT_MS_MAX = 10_000;
 /** Guess: pause before the store is tried again. */
 const STORE_PAUSE_MS = 5_000;

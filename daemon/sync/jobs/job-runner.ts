@@ -13,14 +13,14 @@ import { JobQueue, type JobQueueOptions, TIMER_MS_MAX } from './job-queue.ts';
 export interface JobRequest {
   /** When it may start; default: now. */
   readonly dueAt?: number | undefined;
-  /** Default: that of a first index, or of a scheduled one. */
+  /** Default: the priority of a first index, or of a scheduled one. */
   readonly priority?: number;
   readonly isForced?: boolean;
 }
 
-/** API.md 20.2: after the first failure, and at most; plus up to half of it at random. */
+/** API.md 20.2: pauses after the first failure and at most, each plus up to half of it at random. */
 const RETRY_MS = { min: 30_000, max: HOUR_MS };
-/** API.md 20.2: if the source has changed since the failure, which may have fixed it. */
+/** API.md 20.2: the pause if the source has changed since the failure, which may have fixed it. */
 const CHANGED_RETRY_MS = 10_000;
 /** Guess: no job starts for this long after jobs in a row found the disk full. */
 const SPACE_PAUSE_MS = { min: 2_000, max: 60_000 };

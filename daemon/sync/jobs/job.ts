@@ -45,7 +45,7 @@ export function newRow(
 export class Job<Target, Result> {
   target: Target;
   isForced = false;
-  /** Its row stays when it has ended, although nothing may have changed. */
+  /** The row of the job stays after its end, even if nothing has changed. */
   isKept = false;
   /** It was stopped for good, and counts as failed. */
   isCancelled = false;

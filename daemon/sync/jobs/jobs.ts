@@ -83,7 +83,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
   }
 
   protected override priorityOf(record: RepoRecord): number {
-    // The current record: a source watch may hold an old one.
+    // Why not the record of the caller: a source watch may hold an old one.
     const { indexedAt } = this.targetOf(record.repoId) ?? record;
     return indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled;
   }

@@ -34,7 +34,7 @@ export interface MemberSyncOptions {
     readonly ageMsMax: () => number;
     readonly intervalMs: () => number;
   };
-  /** All repos that a connection lists now, so others have left; undefined: unknown yet. */
+  /** All repos that a connection lists now; other repos have left it. Undefined: the repos are not known yet. */
   readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
   /** Errors: any; they count as failures of the host. */
   readonly hostOf: (connection: string) => Promise<MemberHost>;
@@ -66,16 +66,16 @@ interface Failure {
 
 interface State {
   readonly failures: Map<number, Failure>;
-  /** Of the whole host: no requests until it is over. */
+  /** A failure of the whole host; no requests are sent until its pause is over. */
   hostFailure: Failure | undefined;
   running: Promise<MemberResult> | undefined;
-  /** RepoIds of the running pass without those that left since. */
+  /** RepoIds of the running pass, without repos that left the connection since. */
   requested: ReadonlySet<number>;
   readonly writing: Map<number, Promise<unknown>>;
   /** Consecutive repositories that failed. */
   failedInRow: number;
   counts: ReaderCounts | undefined;
-  /** Earliest time of the next count; of performance.now. */
+  /** Earliest time of the next count, by performance.now. */
   countMs: number;
 }
 
@@ -310,7 +310,7 @@ export class MemberSync {
     return { taken, failed };
   }
 
-  /** Users come and link accounts at any time, so each pass counts, unless that takes long. Errors: NOT_READY. */
+  /** Counts after each pass, as users link accounts at any time; less often if that takes long. Errors: NOT_READY. */
   async #count(connection: string, state: State): Promise<void> {
     const startMs = performance.now();
     if (startMs < state.countMs) return;
