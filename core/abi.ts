@@ -17,15 +17,15 @@
 // open shard is read. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
 // the host as a signed number: it applies `>>> 0`. Some exports are variables that the host reads.
 
-export { checksum } from './base/xxh64';
+export { xxh64 as checksum } from './base/xxh64';
 export { renderDocs, loadCount as renderedLoadCount } from './match/file-results';
+export { docBitmapSizeOf as docSetSize } from './match/bound';
 export { hasHeads } from './match/heads';
 export { regexEngine, testNames } from './match/lone-expression';
 export { nodeCounts } from './match/match-tree';
 export { printTree } from './match/print-tree';
 export {
   docSetsInit,
-  docSetSize,
   planBind,
   planBindDocs,
   planBindHeads,

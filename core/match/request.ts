@@ -38,21 +38,17 @@ export function planCompile(plan: usize, size: u32): i32 {
   return status;
 }
 
-/** Bytes of one bitmap of the docs of a shard; bits after the last doc are zero. */
-export function docSetSize(view: ShardView): usize {
-  return docBitmapSizeOf(view);
-}
-
 /**
  * Allocates the plan's sets of docs for the next shard: `count` words, then, rounded up to 16,
- * `bitmapCount` bitmaps of docSetSize. The host fills both: a word is 1 for no doc, 2 for all docs,
- * or the address of a bitmap. 0: does not fit; 1: the shard's binding was kept and needs none.
+ * `bitmapCount` bitmaps of docBitmapSizeOf bytes. The host fills both: a word is 1 for no doc, 2 for
+ * all docs, or the address of a bitmap, which has zeros after the last doc. 0: does not fit; 1: the
+ * shard's binding was kept and needs none.
  */
 export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usize {
   if (isKept(view)) return 1;
   trimBindings(requestArena);
   const tableSize = (<usize>count * 4 + 15) & ~15;
-  const table = arenaAlloc(requestArena, tableSize + <usize>bitmapCount * docSetSize(view), 16);
+  const table = arenaAlloc(requestArena, tableSize + <usize>bitmapCount * docBitmapSizeOf(view), 16);
   useDocSets(table, count);
   return table;
 }

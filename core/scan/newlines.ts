@@ -3,9 +3,9 @@
 //   2. finding: OR the four, test any_true once, and only then make a 64-bit mask of the lanes;
 //   3. counting: subtract the comparisons (0xFF = -1) from four vectors of u8 sums, and widen those
 //      before a lane can overflow, every 255 steps.
-// The end of the haystack is one more step whose mask is cut to the bytes that count. The scalar
-// twins are in scalar.ts. Safety, for all functions here: up to 64 bytes past `end` may be read;
-// they never change a result. Nothing before `start` is read.
+// The end of the haystack is one more step whose mask is cut to the bytes that count. Safety, for
+// all functions here: up to 64 bytes past `end` may be read; they never change a result. Nothing
+// before `start` is read.
 
 const STEP: usize = 64;
 /** Steps after which a u8 sum may be full. */

@@ -196,7 +196,7 @@ function areTablesSized(base: usize, view: ShardView, hashSize: u32): bool {
 /** Checks the sums of pages, then with them the pages of all sections except contents and postings. */
 function checkTablePages(view: ShardView): i32 {
   const sums = sectionRow(view.base, format.SECTION_PAGE_SUMS);
-  if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
+  if (xxh64(view.pageSums, sums.size) != sums.checksum) {
     return openFail(STATUS_SECTION_CHECKSUM, format.SECTION_PAGE_SUMS, 0);
   }
   const isValid =

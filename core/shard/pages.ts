@@ -53,7 +53,7 @@ function isVerified(page: usize): bool {
 function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   const start = max(base + headSize, base + (page << PAGE_SHIFT));
   const stop = min(end, base + ((page + 1) << PAGE_SHIFT));
-  return <u32>xxh64(start, start < stop ? stop - start : 0, 0);
+  return <u32>xxh64(start, start < stop ? stop - start : 0);
 }
 
 /** Writes the sums of all pages of the file up to `end` to `out`, u32 each. */

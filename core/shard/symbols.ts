@@ -72,7 +72,7 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
   if (status != STATUS_OK) return status;
   if (!locateSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
   const sums = sectionRow(base, layout.SYMBOLS_SECTION_PAGE_SUMS);
-  if (xxh64(view.symbolPageSums, sums.size, 0) != sums.checksum) {
+  if (xxh64(view.symbolPageSums, sums.size) != sums.checksum) {
     return openFail(STATUS_SECTION_CHECKSUM, layout.SYMBOLS_SECTION_PAGE_SUMS, 0);
   }
   if (!areTablePagesValid(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
@@ -103,7 +103,7 @@ function areTablePagesValid(base: usize, view: ShardView): bool {
 export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 {
   for (let kind: u32 = 1; kind <= layout.SYMBOLS_SECTION_COUNT; kind++) {
     const row = sectionRow(base, kind);
-    if (xxh64(base + row.start, row.size, 0) != row.checksum) {
+    if (xxh64(base + row.start, row.size) != row.checksum) {
       return openFail(STATUS_SECTION_CHECKSUM, kind, 0);
     }
   }

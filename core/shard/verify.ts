@@ -35,7 +35,7 @@ function fail(status: i32, index: u32): i32 {
 export function verifyChecksums(view: ShardView): i32 {
   for (let kind: u32 = 1; kind <= format.SECTION_COUNT; kind++) {
     const row = sectionRow(view.base, kind);
-    if (xxh64(<usize>view.base + row.start, row.size, 0) != row.checksum) {
+    if (xxh64(<usize>view.base + row.start, row.size) != row.checksum) {
       return fail(STATUS_SECTION_CHECKSUM, kind);
     }
   }

@@ -6,7 +6,7 @@ export function heapBase(): usize {
 }
 
 export { arenaAlloc, arenaInit, arenaMark, arenaReset } from '../../../core/base/arena';
-export { xxh64, xxh64Begin, xxh64End, xxh64Update } from '../../../core/base/xxh64';
+export { xxh64, xxh64Without } from '../../../core/base/xxh64';
 export {
   countCodePoints,
   decodeUtf8,
@@ -44,4 +44,4 @@ export {
   findLastByteScalar,
   foundSetEndScalar,
   foundSetIndexScalar,
-} from '../../../core/scan/scalar';
+} from './scalar';

@@ -1,9 +1,9 @@
 // The scalar twins of the SIMD scanners: the same contracts, one byte at a time, short enough to be
-// obviously correct. Only tests use them, with the same cases for both.
+// obviously correct. Tests run the same cases on both.
 
-import { NEEDLE_ROW_SIZE } from '../shared/program.ts';
-import { foldCodePoint } from '../text/fold.ts';
-import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8.ts';
+import { NEEDLE_ROW_SIZE } from '../../../core/shared/program.ts';
+import { foldCodePoint } from '../../../core/text/fold.ts';
+import { decodeUtf8, decodedPoint, decodedSize } from '../../../core/text/utf8.ts';
 
 let setEnd: usize = 0;
 let setIndex: u32 = 0;
