@@ -89,11 +89,11 @@ function rulesOf(repo: StoredRepo | undefined): Rules {
 export function ruleChanges(log: Log): Witness {
   const version = readProductVersion();
   return ({ actor = OPERATOR, flags }, before, now, removed) => {
-    const indexed = new Map(before.repos.map((repo) => [repo.repoId, repo]));
-    const gone = removed.flatMap((repoId) => indexed.get(repoId) ?? []);
+    const former = new Map(before.repos.map((repo) => [repo.repoId, repo]));
+    const gone = removed.flatMap((repoId) => former.get(repoId) ?? []);
     const groups = new Map<string, { from: Rules; to: Rules; repo: StoredRepo }[]>();
     for (const repo of [...now, ...gone]) {
-      const from = rulesOf(indexed.get(repo.repoId));
+      const from = rulesOf(former.get(repo.repoId));
       const to = gone.includes(repo) ? null : rulesOf(repo);
       if (!isDeepStrictEqual(from, to))
         addToList(groups, JSON.stringify([from, to]), { from, to, repo });
@@ -107,7 +107,7 @@ export function ruleChanges(log: Log): Witness {
     );
     const unknown = isWary(before) ? 'restricted' : 'none';
     const wasHidden = ({ repoId }: StoredRepo): boolean =>
-      (indexed.get(repoId)?.enforcement ?? unknown) !== 'none';
+      (former.get(repoId)?.enforcement ?? unknown) !== 'none';
     const opened = flags?.enforcement === 'none' ? now.filter(wasHidden) : [];
     const warning = 'permissions are no longer enforced, because of --no-enforce-permissions';
     return { records, note: () => opened.length > 0 && log.warn(warning, repoFields(opened)) };

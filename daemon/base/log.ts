@@ -49,7 +49,7 @@ export interface LogOptions {
 /** Fields whose values are never written, wherever they occur. */
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'apiKey', 'token'];
 const REDACTED = '[redacted]';
-const SECRET_VALUE = /\b(svk|svst|svoa)_[0-9a-f]{64}/g;
+const SECRET_VALUE = /\b(svk|svst|svoa|svor)_[0-9a-f]{64}/g;
 
 /**
  * Creates a log. Lines are written in order, warnings and errors immediately, so that none is lost when the process exits.

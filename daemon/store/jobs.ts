@@ -38,7 +38,7 @@ export interface JobClaim {
 }
 
 /** What a queue stores in one transaction. */
-export interface JobTimeSlice {
+export interface JobExchange {
   /** Jobs that ended, or wait again. */
   readonly writes: readonly JobWrite[];
   /** Ids of jobs that are not worth a row any more. */
@@ -55,7 +55,7 @@ export interface JobTimeSlice {
   readonly now: number;
 }
 
-export interface JobTimeSliceResult {
+export interface JobExchangeResult {
   /** The pending jobs of the requested targets, before any was claimed. */
   readonly pending: readonly JobWrite[];
   readonly claimed: readonly JobWrite[];
@@ -94,8 +94,8 @@ export type JobRows = ReturnType<typeof jobsIn>;
 export function jobsIn(database: Database) {
   return {
     /** Stores changes of a queue and claims jobs that may start, as one transaction. */
-    timeSlice: (name: QueueName, timeSlice: JobTimeSlice): Promise<JobTimeSliceResult> =>
-      database.write(({ db }) => runTimeSlice(db, database.kind === 'postgres', name, timeSlice), {
+    exchange: (name: QueueName, exchange: JobExchange): Promise<JobExchangeResult> =>
+      database.write(({ db }) => runExchange(db, database.kind === 'postgres', name, exchange), {
         isLong: true,
       }),
     /**
@@ -177,26 +177,24 @@ async function put(
     .execute();
 }
 
-async function runTimeSlice(
+async function runExchange(
   db: Kysely<Schema>,
   isShared: boolean,
   name: QueueName,
-  timeSlice: JobTimeSlice,
-): Promise<JobTimeSliceResult> {
-  for await (const ids of inBatches(timeSlice.gone, STEP_COUNT))
+  exchange: JobExchange,
+): Promise<JobExchangeResult> {
+  for await (const ids of inBatches(exchange.gone, STEP_COUNT))
     await db.deleteFrom('jobs').where('id', 'in', ids).execute();
-  for await (const batch of inBatches(timeSlice.writes, STEP_COUNT))
-    await put(db, name.instance, timeSlice.owner, batch);
-  for (const [targetId, error] of timeSlice.cancelled)
-    await cancel(db, name, targetId, error, timeSlice.now);
+  for await (const batch of inBatches(exchange.writes, STEP_COUNT))
+    await put(db, name.instance, exchange.owner, batch);
+  for (const [targetId, error] of exchange.cancelled)
+    await cancel(db, name, targetId, error, exchange.now);
   const pending: JobWrite[] = [];
-  for await (const batch of inBatches(timeSlice.requests, STEP_COUNT))
+  for await (const batch of inBatches(exchange.requests, STEP_COUNT))
     pending.push(...(await request(db, name, batch)));
   const claimed =
-    timeSlice.claim === undefined
-      ? []
-      : await claim(db, isShared, name, timeSlice, timeSlice.claim);
-  return { pending, claimed, ...(await dueIn(db, name, timeSlice.now)) };
+    exchange.claim === undefined ? [] : await claim(db, isShared, name, exchange, exchange.claim);
+  return { pending, claimed, ...(await dueIn(db, name, exchange.now)) };
 }
 
 /** The target is gone: its pending job ends, and no other follows. */
@@ -260,7 +258,7 @@ async function claim(
   db: Kysely<Schema>,
   isShared: boolean,
   name: QueueName,
-  { owner, now }: JobTimeSlice,
+  { owner, now }: JobExchange,
   { leaseMs, running, runningMax, busy }: JobClaim,
 ): Promise<JobWrite[]> {
   await endClaims(db, name, now, (claims) => {
@@ -323,7 +321,7 @@ async function dueIn(
   db: Kysely<Schema>,
   name: QueueName,
   now: number,
-): Promise<Pick<JobTimeSliceResult, 'dueTargets' | 'nextDueAt'>> {
+): Promise<Pick<JobExchangeResult, 'dueTargets' | 'nextDueAt'>> {
   const jobs = () => inQueue(db.selectFrom('jobs'), name);
   const failed = await jobs()
     .select(['id', 'targetId'])

@@ -305,7 +305,7 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
 function rowOf(repo: StoredRepo): RepoTable {
   const { repoId, name, visibility, enforcement, place, remote, selection, rules } = repo;
   // Why one column: both define what of the source is indexed.
-  const indexed = selection === undefined && rules === undefined ? null : { ...selection, rules };
+  const column = selection === undefined && rules === undefined ? null : { ...selection, rules };
   return {
     id: repoId,
     name: storable(name),
@@ -313,7 +313,7 @@ function rowOf(repo: StoredRepo): RepoTable {
     enforcement,
     place: place === undefined ? null : storable(JSON.stringify(place)),
     remote: storableOrNull(remote ?? null),
-    selection: indexed === null ? null : storable(JSON.stringify(indexed)),
+    selection: column === null ? null : storable(JSON.stringify(column)),
   };
 }
 
@@ -324,7 +324,7 @@ function repoOf(
   // Safety: written only by rowOf.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
   const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoLocation);
-  const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as Indexed;
+  const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as SelectionColumn;
   /* oxlint-enable typescript/no-unsafe-type-assertion */
   return {
     repoId: id,
@@ -337,4 +337,4 @@ function repoOf(
 }
 
 /** Content of the column `selection`. */
-type Indexed = Partial<RevisionSelection> & Pick<StoredRepo, 'rules'>;
+type SelectionColumn = Partial<RevisionSelection> & Pick<StoredRepo, 'rules'>;

@@ -65,19 +65,19 @@ class OperatorApi {
   }
 }
 
-async function changeUsers(jobFacade: OperatorApi): Promise<void> {
+async function changeUsers(operator: OperatorApi): Promise<void> {
   assert.match(
-    await jobFacade.refused(['user', 'add', 'a@x.org', '--role', 'member']),
+    await operator.refused(['user', 'add', 'a@x.org', '--role', 'member']),
     /first user/,
   );
-  assert.match(await jobFacade.ok(['user', 'add', ' Ada@X.org'.trim(), '--name', 'Ada']), LINK);
+  assert.match(await operator.ok(['user', 'add', ' Ada@X.org'.trim(), '--name', 'Ada']), LINK);
   const secondAdd = ['user', 'add', 'bob@x.org', '--password-stdin'];
-  assert.match(await jobFacade.refused(secondAdd, 'short\n'), /password/);
-  assert.match(await jobFacade.refused(secondAdd, ''), /nothing/);
-  assert.equal(await jobFacade.ok(secondAdd, 'correct horse\n'), '');
-  assert.match(await jobFacade.refused(secondAdd, 'correct horse\n'), /bob@x\.org/);
-  assert.match(await jobFacade.refused(['user', 'add', 'nobody']), /email: .*e-mail/);
-  const users = await jobFacade.rows<UserView>(['user', 'list']);
+  assert.match(await operator.refused(secondAdd, 'short\n'), /password/);
+  assert.match(await operator.refused(secondAdd, ''), /nothing/);
+  assert.equal(await operator.ok(secondAdd, 'correct horse\n'), '');
+  assert.match(await operator.refused(secondAdd, 'correct horse\n'), /bob@x\.org/);
+  assert.match(await operator.refused(['user', 'add', 'nobody']), /email: .*e-mail/);
+  const users = await operator.rows<UserView>(['user', 'list']);
   assert.deepEqual(
     users.map(({ email, role, name }) => [email, role, name]),
     [
@@ -85,59 +85,59 @@ async function changeUsers(jobFacade: OperatorApi): Promise<void> {
       ['bob@x.org', 'MEMBER', null],
     ],
   );
-  const table = await jobFacade.ok(['user', 'list']);
+  const table = await operator.ok(['user', 'list']);
   assert.match(
     table,
     /^email .*\nada@x\.org +Ada +owner +active +default .*\nbob@x\.org +- +member/,
   );
-  assert.match(await jobFacade.refused(['user', 'suspend', 'ada@x.org']), /last active owner/);
-  assert.match(await jobFacade.refused(['user', 'role', 'ada@x.org', 'member']), /last/);
-  assert.match(await jobFacade.refused(['user', 'remove', 'ada@x.org']), /last/);
-  await jobFacade.ok(['user', 'role', 'bob@x.org', 'owner']);
-  await jobFacade.ok(['user', 'suspend', 'ada@x.org']);
-  assert.notEqual((await jobFacade.user('ada@x.org')).suspendedAt, null);
-  await jobFacade.ok(['user', 'restore', 'ADA@x.org']);
-  assert.equal((await jobFacade.user('ada@x.org')).suspendedAt, null);
+  assert.match(await operator.refused(['user', 'suspend', 'ada@x.org']), /last active owner/);
+  assert.match(await operator.refused(['user', 'role', 'ada@x.org', 'member']), /last/);
+  assert.match(await operator.refused(['user', 'remove', 'ada@x.org']), /last/);
+  await operator.ok(['user', 'role', 'bob@x.org', 'owner']);
+  await operator.ok(['user', 'suspend', 'ada@x.org']);
+  assert.notEqual((await operator.user('ada@x.org')).suspendedAt, null);
+  await operator.ok(['user', 'restore', 'ADA@x.org']);
+  assert.equal((await operator.user('ada@x.org')).suspendedAt, null);
   for (const [text, value] of [
     ['12', 12],
     ['unlimited', 'unlimited'],
     ['0', 0],
     ['default', null],
   ] as const) {
-    await jobFacade.ok(['user', 'limit', 'bob@x.org', text]);
-    assert.equal((await jobFacade.user('bob@x.org')).requestsPerDay, value);
+    await operator.ok(['user', 'limit', 'bob@x.org', text]);
+    assert.equal((await operator.user('bob@x.org')).requestsPerDay, value);
   }
   assert.match(
-    await jobFacade.refused(['user', 'limit', 'bob@x.org', '-1']),
+    await operator.refused(['user', 'limit', 'bob@x.org', '-1']),
     /unlimited|unknown option/,
   );
-  assert.match(await jobFacade.ok(['user', 'password', 'bob@x.org']), LINK);
+  assert.match(await operator.ok(['user', 'password', 'bob@x.org']), LINK);
   assert.equal(
-    await jobFacade.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
+    await operator.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
     '',
   );
-  assert.equal(await jobFacade.ok(['user', 'unlink', 'bob@x.org']), '');
-  assert.match(await jobFacade.refused(['user', 'unlink', 'eve@x.org']), /eve@x\.org/);
-  assert.match(await jobFacade.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
-  await jobFacade.ok(['user', 'add', 'eve@x.org']);
-  await jobFacade.ok(['user', 'remove', 'eve@x.org']);
-  assert.match(await jobFacade.refused(['user', 'remove', 'eve@x.org']), /eve@x\.org/);
+  assert.equal(await operator.ok(['user', 'unlink', 'bob@x.org']), '');
+  assert.match(await operator.refused(['user', 'unlink', 'eve@x.org']), /eve@x\.org/);
+  assert.match(await operator.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
+  await operator.ok(['user', 'add', 'eve@x.org']);
+  await operator.ok(['user', 'remove', 'eve@x.org']);
+  assert.match(await operator.refused(['user', 'remove', 'eve@x.org']), /eve@x\.org/);
 }
 
-async function changeKeys(jobFacade: OperatorApi): Promise<string> {
-  const value = await jobFacade.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+async function changeKeys(operator: OperatorApi): Promise<string> {
+  const value = await operator.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
   assert.match(value, KEY);
-  const again = await jobFacade.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+  const again = await operator.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
   assert.match(again, /ci/);
-  await jobFacade.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
+  await operator.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
   const list = (): Promise<Record<'id' | 'email' | 'name' | 'state', string>[]> =>
-    jobFacade.rows(['key', 'list']);
-  await jobFacade.ok(['user', 'suspend', 'bob@x.org']);
+    operator.rows(['key', 'list']);
+  await operator.ok(['user', 'suspend', 'bob@x.org']);
   assert.deepEqual(
     (await list()).map(({ state }) => state),
     ['suspended', 'active'],
   );
-  await jobFacade.ok(['user', 'restore', 'bob@x.org']);
+  await operator.ok(['user', 'restore', 'bob@x.org']);
   const all = await list();
   assert.deepEqual(
     all.map(({ email, name, state }) => [email, name, state]),
@@ -147,34 +147,34 @@ async function changeKeys(jobFacade: OperatorApi): Promise<string> {
     ],
   );
   assert.equal(JSON.stringify(all).includes('svk_'), false);
-  await jobFacade.ok(['key', 'revoke', all[1]?.id ?? '']);
-  assert.match(await jobFacade.refused(['key', 'revoke', 'none']), /none/);
-  assert.equal((await jobFacade.rows(['key', 'list', '--user', 'ada@x.org'])).length, 0);
+  await operator.ok(['key', 'revoke', all[1]?.id ?? '']);
+  assert.match(await operator.refused(['key', 'revoke', 'none']), /none/);
+  assert.equal((await operator.rows(['key', 'list', '--user', 'ada@x.org'])).length, 0);
   return value.trim();
 }
 
-async function changeLicence(jobFacade: OperatorApi, folder: string): Promise<void> {
+async function changeLicence(operator: OperatorApi, folder: string): Promise<void> {
   const file = path.join(folder, 'license.jwt');
-  assert.match(await jobFacade.refused(['license', 'set', '-'], 'no licence'), /invalid/);
-  assert.match(await jobFacade.ok(['license', 'show']), /^state: +none$/m);
-  assert.match(await jobFacade.ok(['license', 'set', file]), /^entitlements: +permissions$/m);
-  assert.equal((await jobFacade.rows<{ state: string }>(['license', 'show']))[0]?.state, 'valid');
-  assert.match(await jobFacade.ok(['license', 'remove']), /^state: +none$/m);
-  assert.match(await jobFacade.ok(['license', 'set', '-'], readFileSync(file, 'utf8')), /valid/);
+  assert.match(await operator.refused(['license', 'set', '-'], 'no licence'), /invalid/);
+  assert.match(await operator.ok(['license', 'show']), /^state: +none$/m);
+  assert.match(await operator.ok(['license', 'set', file]), /^entitlements: +permissions$/m);
+  assert.equal((await operator.rows<{ state: string }>(['license', 'show']))[0]?.state, 'valid');
+  assert.match(await operator.ok(['license', 'remove']), /^state: +none$/m);
+  assert.match(await operator.ok(['license', 'set', '-'], readFileSync(file, 'utf8')), /valid/);
 }
 
-async function changeGrants(jobFacade: OperatorApi, repo: string): Promise<void> {
-  assert.match(await jobFacade.refused(['grant', 'add', 'ada@x.org', repo, 'no/repo']), /no\/repo/);
-  assert.match(await jobFacade.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
-  assert.deepEqual(await jobFacade.rows(['grant', 'list']), []);
-  const added = await jobFacade.run(['grant', 'add', 'ada@x.org', repo]);
+async function changeGrants(operator: OperatorApi, repo: string): Promise<void> {
+  assert.match(await operator.refused(['grant', 'add', 'ada@x.org', repo, 'no/repo']), /no\/repo/);
+  assert.match(await operator.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
+  assert.deepEqual(await operator.rows(['grant', 'list']), []);
+  const added = await operator.run(['grant', 'add', 'ada@x.org', repo]);
   assert.match(added.stderr, /1 grant added\n$/);
   const grant = { email: 'ada@x.org', repo, repoId: 1, source: 'store' };
   for (const filter of [[], ['--user', 'ada@x.org'], ['--repo', repo]])
-    assert.deepEqual(await jobFacade.rows(['grant', 'list', ...filter]), [grant]);
-  assert.deepEqual(await jobFacade.rows(['grant', 'list', '--user', 'bob@x.org']), []);
-  await jobFacade.ok(['grant', 'remove', 'ada@x.org', repo]);
-  assert.deepEqual(await jobFacade.rows(['grant', 'list']), []);
+    assert.deepEqual(await operator.rows(['grant', 'list', ...filter]), [grant]);
+  assert.deepEqual(await operator.rows(['grant', 'list', '--user', 'bob@x.org']), []);
+  await operator.ok(['grant', 'remove', 'ada@x.org', repo]);
+  assert.deepEqual(await operator.rows(['grant', 'list']), []);
 }
 
 interface AuditRow {
@@ -187,8 +187,8 @@ interface AuditRow {
 /** Records of people and keys that are gone must say who it was. */
 const DESCRIBED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
 
-async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
-  const rows = await jobFacade.rows<AuditRow>(['audit']);
+async function readAudit(operator: OperatorApi, repo: string): Promise<void> {
+  const rows = await operator.rows<AuditRow>(['audit']);
   const actions = new Set(rows.map(({ action }) => action));
   for (const action of [
     'org.member_added',
@@ -222,8 +222,8 @@ async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
   const times = rows.map(({ timestamp }) => timestamp);
   assert.deepEqual(times, times.toSorted().reverse());
   const middle = times[Math.floor(times.length / 2)] ?? '';
-  const since = await jobFacade.rows<AuditRow>(['audit', '--since', middle]);
-  const until = await jobFacade.rows<AuditRow>(['audit', '--until', middle]);
+  const since = await operator.rows<AuditRow>(['audit', '--since', middle]);
+  const until = await operator.rows<AuditRow>(['audit', '--until', middle]);
   assert.deepEqual(
     until,
     rows.filter(({ timestamp }) => timestamp < middle),
@@ -233,17 +233,17 @@ async function readAudit(jobFacade: OperatorApi, repo: string): Promise<void> {
     rows.filter(({ timestamp }) => timestamp >= middle),
   );
   assert.match(
-    await jobFacade.refused(['audit', '--since', '2030-01-01', '--until', '2029-01-01']),
+    await operator.refused(['audit', '--since', '2030-01-01', '--until', '2029-01-01']),
     /2030/,
   );
-  assert.match(await jobFacade.ok(['audit']), /^timestamp +action +actor/);
-  await readAuditOf(jobFacade, repo);
+  assert.match(await operator.ok(['audit']), /^timestamp +action +actor/);
+  await readAuditOf(operator, repo);
 }
 
 /** What may have changed who sees a repository: what names it, and what concerns all. */
-async function readAuditOf(jobFacade: OperatorApi, repo: string): Promise<void> {
-  const own = await jobFacade.rows<AuditRow>(['audit', '--repo', repo]);
-  const other = await jobFacade.rows<AuditRow>(['audit', '--repo', 'local/none']);
+async function readAuditOf(operator: OperatorApi, repo: string): Promise<void> {
+  const own = await operator.rows<AuditRow>(['audit', '--repo', repo]);
+  const other = await operator.rows<AuditRow>(['audit', '--repo', 'local/none']);
   const actionsOf = (rows: readonly AuditRow[]): string[] => rows.map(({ action }) => action);
   const actions = ['grant.removed', 'grant.added'];
   assert.deepEqual(
@@ -278,18 +278,18 @@ async function searchStatus({ url }: Served, key: string): Promise<number> {
 void test('without a daemon: all commands work, and a later daemon has their results', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
-  const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
-  assert.match(await jobFacade.refused(['user', 'list']), /no data directory/);
-  assert.equal(existsSync(jobFacade.dataDir), false);
-  assert.match(await jobFacade.ok(['user', 'add', 'Ada@X.org', '--name', 'Ada']), LINK);
-  await jobFacade.ok(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
-  assert.equal(readFileSync(path.join(jobFacade.dataDir, '.gitignore'), 'utf8'), '*\n');
+  const operator = new OperatorApi(path.join(folder, 'data'), env);
+  assert.match(await operator.refused(['user', 'list']), /no data directory/);
+  assert.equal(existsSync(operator.dataDir), false);
+  assert.match(await operator.ok(['user', 'add', 'Ada@X.org', '--name', 'Ada']), LINK);
+  await operator.ok(['user', 'add', 'bob@x.org', '--password-stdin'], 'correct horse\n');
+  assert.equal(readFileSync(path.join(operator.dataDir, '.gitignore'), 'utf8'), '*\n');
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  await jobFacade.ok(['index', repo]);
-  const key = await changeKeys(jobFacade);
-  await changeLicence(jobFacade, folder);
-  await changeGrants(jobFacade, `local/${path.basename(repo)}`);
-  const served = await serveIndexed(jobFacade.dataDir, [repo], { env });
+  await operator.ok(['index', repo]);
+  const key = await changeKeys(operator);
+  await changeLicence(operator, folder);
+  await changeGrants(operator, `local/${path.basename(repo)}`);
+  const served = await serveIndexed(operator.dataDir, [repo], { env });
   assert.equal(served.process.stderr.includes('Set up the owner'), false);
   assert.equal(await searchStatus(served, key), 200);
   await served.process.stop();
@@ -298,54 +298,54 @@ void test('without a daemon: all commands work, and a later daemon has their res
 void test('with a daemon: all commands work, and apply from the next request on', async () => {
   const folder = temporaryFolder();
   const env = await makeLicence(folder);
-  const jobFacade = new OperatorApi(path.join(folder, 'data'), env);
+  const operator = new OperatorApi(path.join(folder, 'data'), env);
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const served = await serveIndexed(jobFacade.dataDir, [repo], { env });
-  const socket = path.join(jobFacade.dataDir, 'control.sock');
+  const served = await serveIndexed(operator.dataDir, [repo], { env });
+  const socket = path.join(operator.dataDir, 'control.sock');
   assert.equal(statSync(socket).mode & 0o777, 0o600);
-  await changeUsers(jobFacade);
-  const key = await changeKeys(jobFacade);
-  await changeLicence(jobFacade, folder);
-  await changeGrants(jobFacade, `local/${path.basename(repo)}`);
-  await readAudit(jobFacade, `local/${path.basename(repo)}`);
+  await changeUsers(operator);
+  const key = await changeKeys(operator);
+  await changeLicence(operator, folder);
+  await changeGrants(operator, `local/${path.basename(repo)}`);
+  await readAudit(operator, `local/${path.basename(repo)}`);
   assert.equal(await searchStatus(served, key), 200);
-  assert.match(await jobFacade.refused(['user', 'suspend', 'bob@x.org']), /last active owner/);
-  await jobFacade.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'y']);
-  await jobFacade.ok(['user', 'suspend', 'bob@x.org']);
+  assert.match(await operator.refused(['user', 'suspend', 'bob@x.org']), /last active owner/);
+  await operator.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'y']);
+  await operator.ok(['user', 'suspend', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);
-  await jobFacade.ok(['user', 'restore', 'bob@x.org']);
+  await operator.ok(['user', 'restore', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 200);
-  await jobFacade.ok(['user', 'remove', 'bob@x.org']);
+  await operator.ok(['user', 'remove', 'bob@x.org']);
   assert.equal(await searchStatus(served, key), 401);
   const ended = await served.process.stop();
   assert.equal(ended.code, 0);
   assert.equal(existsSync(socket), false);
   // What is printed without a daemon names the address of the last one.
-  const printed = await jobFacade.ok(['user', 'add', 'last@x.org']);
+  const printed = await operator.ok(['user', 'add', 'last@x.org']);
   assert.ok(printed.startsWith(`${served.url}/setup?token=`), printed);
 });
 
 void test('the socket left by a killed daemon blocks nothing', async () => {
-  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
-  const first = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const operator = new OperatorApi(path.join(temporaryFolder(), 'data'));
+  const first = await serveIndexed(operator.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
   await first.process.stop('SIGKILL');
-  assert.equal(existsSync(path.join(jobFacade.dataDir, 'control.sock')), true);
-  await jobFacade.ok(['user', 'add', 'ada@x.org']);
-  const second = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
-  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
+  assert.equal(existsSync(path.join(operator.dataDir, 'control.sock')), true);
+  await operator.ok(['user', 'add', 'ada@x.org']);
+  const second = await serveIndexed(operator.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  assert.equal((await operator.rows(['user', 'list'])).length, 1);
   await second.process.stop();
 });
 
 void test('a failed job is reported to the operator and to owners, with its reason', async () => {
-  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
+  const operator = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const [valid, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
   const owner = `svk_${'b2'.repeat(32)}`;
   const env = { TRAWL_OWNER_EMAIL: 'o@x.org', TRAWL_OWNER_API_KEY: owner };
   const options = { env, flags: ['--mode', 'commits', '--anonymous'] };
-  await index(jobFacade.dataDir, [valid, broken], ['--mode', 'commits']);
+  await index(operator.dataDir, [valid, broken], ['--mode', 'commits']);
   rmSync(path.join(broken, '.git', 'objects'), { recursive: true });
   const missing = path.join(temporaryFolder(), 'missing');
-  const served = await serve(jobFacade.dataDir, [valid, broken, missing], options);
+  const served = await serve(operator.dataDir, [valid, broken, missing], options);
   await served.process.until(/ indexing failed /, 2);
   const names = [broken, missing].map((one) =>
     one === missing ? one : `local/${path.basename(one)}`,
@@ -359,7 +359,7 @@ void test('a failed job is reported to the operator and to owners, with its reas
     );
   });
   assert.deepEqual(await ready({}), { status: 'ready' });
-  const rows = (await jobFacade.rows(['repo', 'list'])) as {
+  const rows = (await operator.rows(['repo', 'list'])) as {
     repo: string;
     failure: string | null;
   }[];
@@ -370,23 +370,23 @@ void test('a failed job is reported to the operator and to owners, with its reas
 });
 
 void test('a data directory with a long path: the socket is in a private folder elsewhere', async () => {
-  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'x'.repeat(120), 'data'));
-  mkdirSync(jobFacade.dataDir, { recursive: true });
-  const served = await serveIndexed(jobFacade.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
-  const socket = readFileSync(path.join(jobFacade.dataDir, 'control.path'), 'utf8').trim();
+  const operator = new OperatorApi(path.join(temporaryFolder(), 'x'.repeat(120), 'data'));
+  mkdirSync(operator.dataDir, { recursive: true });
+  const served = await serveIndexed(operator.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const socket = readFileSync(path.join(operator.dataDir, 'control.path'), 'utf8').trim();
   assert.equal(statSync(socket).mode & 0o777, 0o600);
   assert.equal(statSync(path.dirname(socket)).mode & 0o777, 0o700);
-  await jobFacade.ok(['user', 'add', 'ada@x.org']);
-  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
+  await operator.ok(['user', 'add', 'ada@x.org']);
+  assert.equal((await operator.rows(['user', 'list'])).length, 1);
   await served.process.stop();
   assert.equal(existsSync(path.dirname(socket)), false);
-  assert.equal((await jobFacade.rows(['user', 'list'])).length, 1);
+  assert.equal((await operator.rows(['user', 'list'])).length, 1);
 });
 
 void test('commands during start and shutdown of the daemon wait for it', async () => {
-  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
+  const operator = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const env = { TRAWL_DATA_DIR: jobFacade.dataDir };
+  const env = { TRAWL_DATA_DIR: operator.dataDir };
   const starting = startTrawl(['serve', '--port', '0', repo], { env });
   // Processes of their own: beside each other.
   const add = async (names: readonly string[]): Promise<void> => {
@@ -401,36 +401,36 @@ void test('commands during start and shutdown of the daemon wait for it', async 
   const adding = add(['u3', 'u4']);
   await starting.stop();
   await adding;
-  assert.equal((await jobFacade.rows(['user', 'list'])).length, 5);
+  assert.equal((await operator.rows(['user', 'list'])).length, 5);
 });
 
 void test('visibility and enforcement of sources given as arguments', async () => {
-  const jobFacade = new OperatorApi(path.join(temporaryFolder(), 'data'));
+  const operator = new OperatorApi(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const kept = async (): Promise<{ visibility?: string; enforcement?: string }> => {
-    const catalog = await readCatalog(jobFacade.dataDir);
+    const catalog = await readCatalog(operator.dataDir);
     const { visibility, enforcement } = catalog.repos[0]?.record ?? {};
     return { ...(visibility && { visibility }), ...(enforcement && { enforcement }) };
   };
-  await jobFacade.ok(['index', repo]);
+  await operator.ok(['index', repo]);
   assert.deepEqual(await kept(), { visibility: 'unknown' });
-  await jobFacade.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
+  await operator.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
   assert.deepEqual(await kept(), { visibility: 'private', enforcement: 'restricted' });
-  await jobFacade.ok(['index', repo, '--force']);
+  await operator.ok(['index', repo, '--force']);
   assert.deepEqual(await kept(), { visibility: 'private', enforcement: 'restricted' });
   const enforced = ['--enforce-permissions', '--enforce-permissions-for-public-repos'];
-  await jobFacade.ok(['index', '--visibility', 'public', ...enforced]);
+  await operator.ok(['index', '--visibility', 'public', ...enforced]);
   assert.deepEqual(await kept(), { visibility: 'public', enforcement: 'all' });
   assert.match(
-    await jobFacade.refused(['index', repo, enforced[1] ?? '']),
+    await operator.refused(['index', repo, enforced[1] ?? '']),
     /requires --enforce-permissions/,
   );
-  await jobFacade.ok(['user', 'add', 'ada@x.org']);
-  await jobFacade.ok(['user', 'add', 'bob@x.org']);
-  const key = (await jobFacade.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
+  await operator.ok(['user', 'add', 'ada@x.org']);
+  await operator.ok(['user', 'add', 'bob@x.org']);
+  const key = (await operator.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
   let warnings: readonly string[] = [];
   const listed = async (flags: readonly string[]): Promise<number> => {
-    const served = await serveIndexed(jobFacade.dataDir, [repo], { flags });
+    const served = await serveIndexed(operator.dataDir, [repo], { flags });
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await get<unknown[]>(`${served.url}/api/repos`, headers);
     const { stderr } = await served.process.stop();
@@ -444,7 +444,7 @@ void test('visibility and enforcement of sources given as arguments', async () =
   assert.equal(warnings.length, 1);
   assert.equal(await listed(['--no-enforce-permissions']), 1);
   assert.deepEqual(warnings, []);
-  const records = (await jobFacade.rows<Record<string, unknown>>(['audit'])).filter(
+  const records = (await operator.rows<Record<string, unknown>>(['audit'])).filter(
     ({ action }) => action === 'settings.changed',
   );
   const repos = [`local/${path.basename(repo)}`];

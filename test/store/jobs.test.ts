@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import {
   type JobClaim,
   type JobRows,
-  type JobTimeSlice,
+  type JobExchange,
   type JobWrite,
   REPLACED,
 } from '../../daemon/store/jobs.ts';
@@ -17,10 +17,10 @@ import { onBothEngines } from './harness.ts';
 const NAME = { instance: 'a', queue: 'repo-index' };
 const NOW = NOTHING.now;
 const CLAIM: JobClaim = { leaseMs: 9, running: new Map(), runningMax: 2, busy: [] };
-const timeSliceOf = (jobs: JobRows) => (more: Partial<JobTimeSlice>) =>
-  jobs.timeSlice(NAME, { ...NOTHING, ...more });
+const exchangeOf = (jobs: JobRows) => (more: Partial<JobExchange>) =>
+  jobs.exchange(NAME, { ...NOTHING, ...more });
 const write = (jobs: JobRows, instance: string, writes: readonly JobWrite[]) =>
-  jobs.timeSlice({ ...NAME, instance }, { ...NOTHING, writes });
+  jobs.exchange({ ...NAME, instance }, { ...NOTHING, writes });
 
 function job(ordinal: number, more: Partial<JobWrite> = {}): JobWrite {
   return {
@@ -79,27 +79,27 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a target has one pending job; jobs are claimed by priority, within the limit of a host, none of busy targets', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = timeSliceOf(jobs);
+      const exchange = exchangeOf(jobs);
       const requests = [1, 2, 3, 4, 5].map((targetId) =>
         job(targetId, { targetId, host: targetId < 4 ? 'x' : '' }),
       );
-      const first = await timeSlice({ requests });
+      const first = await exchange({ requests });
       assert.deepEqual(first.claimed, []);
-      const again = await timeSlice({
+      const again = await exchange({
         requests: [job(9, { targetId: 3, priority: 1, host: 'x' })],
       });
       const [third] = again.pending;
       assert.equal(third!.id, first.pending.find(({ targetId }) => targetId === 3)!.id);
       assert.equal(third!.priority, 1);
       const claim = { ...CLAIM, busy: [4] };
-      const { claimed } = await timeSlice({ claim });
+      const { claimed } = await exchange({ claim });
       assert.deepEqual(targetsOf(claimed), [3, 1, 5]);
       assert.deepEqual([claimed[0]!.state, claimed[0]!.attempt], ['IN_PROGRESS', 1]);
       const running = new Map([['x', 2]]);
-      const next = await timeSlice({ claim: { ...CLAIM, running } });
+      const next = await exchange({ claim: { ...CLAIM, running } });
       assert.deepEqual(targetsOf(next.claimed), [4]);
       const ended = { ...claimed[0]!, state: 'COMPLETED', finishedAt: NOW } as const;
-      const last = await timeSlice({
+      const last = await exchange({
         writes: [ended],
         claim: { ...CLAIM, running: new Map([['x', 1]]) },
       });
@@ -108,19 +108,19 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a failed job is due after its pause, which a request ends; a cancelled one never', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = timeSliceOf(jobs);
-      const at = (ms: number) => timeSlice({ now: NOW + ms, claim: CLAIM });
+      const exchange = exchangeOf(jobs);
+      const at = (ms: number) => exchange({ now: NOW + ms, claim: CLAIM });
       const pending = job(1, { attempt: 1, startedAt: 1, error: 'no', dueAt: NOW + 100 });
       const failed = job(2, { targetId: 2, state: 'FAILED', finishedAt: 1, dueAt: NOW + 200 });
       const gone = job(3, { targetId: 3, dueAt: NOW + 100 });
-      const before = await timeSlice({ writes: [pending, failed, gone], claim: CLAIM });
+      const before = await exchange({ writes: [pending, failed, gone], claim: CLAIM });
       assert.deepEqual([before.claimed, before.nextDueAt], [[], NOW + 100]);
-      await timeSlice({ cancelled: new Map([[3, 'gone']]) });
+      await exchange({ cancelled: new Map([[3, 'gone']]) });
       const { claimed, dueTargets, nextDueAt } = await at(100);
       assert.deepEqual([targetsOf(claimed), claimed[0]!.attempt], [[1], 2]);
       assert.deepEqual([dueTargets, nextDueAt], [[], claimed[0]!.dueAt]);
       const waiting = { ...claimed[0]!, state: 'PENDING', dueAt: NOW + 300 } as const;
-      await timeSlice({ writes: [waiting], requests: [job(4, { dueAt: NOW + 150 })] });
+      await exchange({ writes: [waiting], requests: [job(4, { dueAt: NOW + 150 })] });
       assert.deepEqual(targetsOf((await at(150)).claimed), [1]);
       assert.deepEqual((await at(200)).dueTargets, [2]);
       assert.deepEqual((await at(300)).dueTargets, [], 'once');
@@ -128,23 +128,23 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a killed process: unfinished jobs wait to be requested, and are repeated', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = timeSliceOf(jobs);
+      const exchange = exchangeOf(jobs);
       const requests = [1, 2, 3].map((targetId) => job(targetId, { targetId }));
-      const { claimed } = await timeSlice({ requests, claim: CLAIM });
-      await timeSlice({ requests: [job(4, { targetId: 1 })] });
+      const { claimed } = await exchange({ requests, claim: CLAIM });
+      await exchange({ requests: [job(4, { targetId: 1 })] });
       const open = await jobs.release(NAME, NOW);
       assert.deepEqual(
         open.map(({ targetId, state, dueAt }) => [targetId, state, dueAt]),
         [2, 3, 1].map((targetId) => [targetId, 'PENDING', null]),
       );
-      assert.deepEqual((await timeSlice({ claim: CLAIM })).claimed, []);
-      const next = await timeSlice({ requests: [job(5, { targetId: 2 })], claim: CLAIM });
+      assert.deepEqual((await exchange({ claim: CLAIM })).claimed, []);
+      const next = await exchange({ requests: [job(5, { targetId: 2 })], claim: CLAIM });
       const second = claimed.find(({ targetId }) => targetId === 2)!;
       assert.deepEqual(
         next.claimed.map(({ id, attempt }) => [id, attempt]),
         [[second.id, 1]],
       );
-      await timeSlice({ cancelled: new Map([1, 3].map((targetId) => [targetId, 'not served'])) });
+      await exchange({ cancelled: new Map([1, 3].map((targetId) => [targetId, 'not served'])) });
       const { rows } = await jobs.list('a', { states: ['FAILED'], offset: 0, limit: 9 });
       assert.deepEqual(rows.map(({ targetId, error }) => `${targetId} ${error}`).sort(), [
         `1 ${REPLACED}`,
@@ -155,14 +155,14 @@ onBothEngines('jobs', ({ withStore }) => {
 
   test('a process that dies while another one lives: its jobs are claimed when their lease ends', () =>
     withStore(async ({ jobs }) => {
-      const timeSlice = timeSliceOf(jobs);
+      const exchange = exchangeOf(jobs);
       const survivor = (ms: number, busy: readonly number[] = []) =>
-        timeSlice({ owner: 'q', now: NOW + ms, claim: { ...CLAIM, leaseMs: 100, busy } });
-      const { claimed } = await timeSlice({
+        exchange({ owner: 'q', now: NOW + ms, claim: { ...CLAIM, leaseMs: 100, busy } });
+      const { claimed } = await exchange({
         requests: [1, 2].map((targetId) => job(targetId, { targetId })),
         claim: { ...CLAIM, leaseMs: 50 },
       });
-      await timeSlice({ requests: [job(3, { targetId: 2 })] });
+      await exchange({ requests: [job(3, { targetId: 2 })] });
       const before = await survivor(49, [2]);
       assert.deepEqual([before.claimed, before.nextDueAt], [[], NOW + 50], 'it wakes then');
       const taken = await survivor(50);
@@ -175,7 +175,7 @@ onBothEngines('jobs', ({ withStore }) => {
       );
       // The first process was only slow: what it did later does not count.
       const late = claimed.map((one) => ({ ...one, state: 'FAILED', finishedAt: NOW }) as const);
-      await timeSlice({ writes: late });
+      await exchange({ writes: late });
       const list = async (): Promise<string[]> =>
         (await jobs.list('a', { offset: 0, limit: 9 })).rows.map(({ targetId, state, error }) =>
           `${targetId} ${state} ${error ?? ''}`.trim(),
@@ -184,8 +184,8 @@ onBothEngines('jobs', ({ withStore }) => {
       const done = taken.claimed.map(
         (one) => ({ ...one, state: 'COMPLETED', finishedAt: 1 }) as const,
       );
-      await timeSlice({ owner: 'q', writes: done });
-      await timeSlice({ writes: late });
+      await exchange({ owner: 'q', writes: done });
+      await exchange({ writes: late });
       assert.deepEqual(await list(), ['2 COMPLETED', `2 FAILED ${REPLACED}`, '1 COMPLETED']);
     }));
 

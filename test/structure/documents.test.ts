@@ -134,13 +134,13 @@ test('every folder of the daemon has one row in daemon/README.md', () => {
     ),
   );
   const tableRows = [...readFileSync('daemon/README.md', 'utf8').matchAll(/^\| `([^`]+\/)` /gm)];
-  const rows = tableRows.map(([, capacity]) => capacity);
+  const rows = tableRows.map(([, folder]) => folder);
   assert.deepEqual(
-    [...folders].filter((capacity) => capacity !== '' && !rows.includes(capacity)),
+    [...folders].filter((folder) => folder !== '' && !rows.includes(folder)),
     [],
   );
   assert.deepEqual(
-    rows.filter((capacity, index) => rows.indexOf(capacity) !== index),
+    rows.filter((folder, index) => rows.indexOf(folder) !== index),
     [],
     'a room has two rows',
   );

@@ -1,7 +1,7 @@
 // Jobs of a daemon over a real store, with a programmable indexer.
 
 import type { TestContext } from 'node:test';
-import type { JobRows, JobTimeSlice } from '../../daemon/store/jobs.ts';
+import type { JobRows, JobExchange } from '../../daemon/store/jobs.ts';
 import { openStore } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
@@ -152,7 +152,7 @@ export function mockTimers(t: TestContext): (ms: number) => Promise<void> {
 }
 
 /** A turn that stores nothing, and claims none. */
-export const NOTHING: JobTimeSlice = {
+export const NOTHING: JobExchange = {
   writes: [],
   gone: [],
   cancelled: new Map(),
@@ -164,17 +164,17 @@ export const NOTHING: JobTimeSlice = {
 
 /** The table of a new store; while `error` is there no turn is stored. */
 export async function newRows(): Promise<
-  JobRows & { error: Error | undefined; timeSliceCount: number }
+  JobRows & { error: Error | undefined; exchangeCount: number }
 > {
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const { jobs } = await openStore({ dataDir: temporaryFolder(), log });
   const rows = {
     ...jobs,
     error: undefined as Error | undefined,
-    timeSliceCount: 0,
-    timeSlice(...call: Parameters<JobRows['timeSlice']>) {
-      rows.timeSliceCount++;
-      return rows.error === undefined ? jobs.timeSlice(...call) : Promise.reject(rows.error);
+    exchangeCount: 0,
+    exchange(...call: Parameters<JobRows['exchange']>) {
+      rows.exchangeCount++;
+      return rows.error === undefined ? jobs.exchange(...call) : Promise.reject(rows.error);
     },
   };
   return rows;

@@ -189,10 +189,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const createdAt = Date.now() + 3_600_000;
       const ordinal = createdAt * 1000;
       const failed = { ...row!, id: 'later', createdAt, ordinal, lines: '[]' };
-      await rows.timeSlice(
-        { instance: 'a', queue: 'repo-index' },
-        { ...NOTHING, writes: [failed] },
-      );
+      await rows.exchange({ instance: 'a', queue: 'repo-index' }, { ...NOTHING, writes: [failed] });
 
       await using after = await daemonOn(rows);
       after.jobs.request(recordOf(1));
@@ -464,12 +461,12 @@ void test('a check without changes stores nothing; an empty job leaves no row', 
   });
   const { jobs, attempts, reported, calm } = daemon;
   await calm();
-  const { timeSliceCount } = rows;
+  const { exchangeCount } = rows;
   const records = Array.from({ length: 100 }, (_, i) => recordOf(i + 1));
   const results = await jobs.indexAll(records, false);
   assert.ok(results.every(({ isUnchanged, state }) => isUnchanged && state === 'COMPLETED'));
   await calm();
-  assert.deepEqual([attempts.length, rows.timeSliceCount], [0, timeSliceCount]);
+  assert.deepEqual([attempts.length, rows.exchangeCount], [0, exchangeCount]);
   assert.equal(reported.length, 11);
   assert.match(reported.at(-1)!, /repos checked: nothing changed repos=100/);
   for (const { repoId } of records) changed.add(repoId);

@@ -4,21 +4,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { sumOf } from '../../base/lists.ts';
-import type { Log } from '../../base/log.ts';
 import { gitVersion, runGit } from '../../sources/git/git.ts';
-import { withMirror } from './fetch-mirror.ts';
+import { type MirrorOptions, withMirror } from './fetch-mirror.ts';
 import { checkSpace } from './free-space.ts';
 import { readState, tidyInside } from './mirror-folder.ts';
 import { markOf } from './orphans.ts';
 
-export interface MaintainOptions {
-  /** Absolute path of the mirror. */
-  readonly folder: string;
-  /** Of each step, ms. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly log: Log;
-}
+/** `timeoutMs` is of each step. */
+export type MaintainOptions = Pick<MirrorOptions, 'folder' | 'timeoutMs' | 'signal' | 'log'>;
 
 /** Bound: time for finding an object; git searches each pack. */
 const PACKS_MAX = 12;

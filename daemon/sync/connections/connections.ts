@@ -224,9 +224,9 @@ export class Connections {
     const changed = new Set<string>();
     this.#configured = new Map(
       Object.entries(connections).map(([name, settings]) => {
-        const indexed = before.get(name);
-        const isSame = isDeepStrictEqual(indexed?.settings, settings);
-        if (indexed !== undefined && isSame && !areReopened) return [name, indexed];
+        const former = before.get(name);
+        const isSame = isDeepStrictEqual(former?.settings, settings);
+        if (former !== undefined && isSame && !areReopened) return [name, former];
         if (!isSame) changed.add(name);
         return [name, { settings }];
       }),

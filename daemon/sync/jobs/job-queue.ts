@@ -1,5 +1,5 @@
-// The jobs of one queue between the store and this process. Each turn is one transaction (store/jobs.ts): it stores what was
-// requested and what ended, and claims jobs: by priority, one per target, a limited number per host.
+// The jobs of one queue between the store and this process. Each exchange is one transaction (store/jobs.ts): it stores what
+// was requested and what ended, and claims jobs: by priority, one per target, a limited number per host.
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../base/caught.ts';
@@ -9,7 +9,7 @@ import {
   startAttempt,
   type JobClaim,
   type JobRows,
-  type JobTimeSliceResult,
+  type JobExchangeResult,
   type JobWrite,
   type QueueName,
 } from '../../store/jobs.ts';
@@ -57,7 +57,7 @@ export abstract class JobQueue<Target, Result> {
   #changes = new Changes<Target, Result>();
   #isOpen = false;
   #isWoken = false;
-  #turning: Promise<void> | undefined;
+  #exchanging: Promise<void> | undefined;
   /** The transaction that runs, or ran last. */
   #current: Promise<void> | undefined;
   #nextDue: NodeJS.Timeout | undefined;
@@ -120,39 +120,39 @@ export abstract class JobQueue<Target, Result> {
   protected wake(): void {
     this.#isWoken = true;
     if (!this.#isOpen) return;
-    if (this.#storePause === undefined) this.#turning ??= this.#timeSlices();
+    if (this.#storePause === undefined) this.#exchanging ??= this.#exchangeAll();
     else this.#startUnclaimed();
   }
 
   /** Stores all changes now. @returns  why that failed; undefined: it did not */
   async flush(): Promise<unknown> {
     if (this.#storePause !== undefined) this.#resume();
-    await this.#turning;
+    await this.#exchanging;
     return this.#lastError;
   }
 
   /** Errors: none. */
-  async #timeSlices(): Promise<void> {
+  async #exchangeAll(): Promise<void> {
     try {
       while (this.#isWoken && this.#storePause === undefined) {
         // Why: jobs without changes never wait, and thousands may follow each other.
         await nextTimeSlice();
         this.#isWoken = false;
-        this.#current = this.#timeSlice();
+        this.#current = this.#exchange();
         await this.#current;
       }
     } finally {
-      this.#turning = undefined;
+      this.#exchanging = undefined;
       this.#notify();
     }
   }
 
   /** Errors: none. */
-  async #timeSlice(): Promise<void> {
+  async #exchange(): Promise<void> {
     const changes = this.#changes;
     this.#changes = new Changes();
     try {
-      const result = await this.#options.jobRows.timeSlice(this.name, {
+      const result = await this.#options.jobRows.exchange(this.name, {
         writes: [...changes.writes.values()],
         gone: [...changes.gone],
         cancelled: changes.cancelled,
@@ -182,7 +182,7 @@ export abstract class JobQueue<Target, Result> {
     return { leaseMs: timeoutMs + 60_000, running, runningMax, busy };
   }
 
-  #take({ pending, claimed, nextDueAt }: JobTimeSliceResult): void {
+  #take({ pending, claimed, nextDueAt }: JobExchangeResult): void {
     for (const row of pending) this.pending.get(row.targetId)?.adopt(row);
     for (const row of claimed) this.#begin(row);
     clearTimeout(this.#nextDue);
@@ -267,7 +267,7 @@ export abstract class JobQueue<Target, Result> {
       this.#notify();
     }, WAIT_MS_MAX);
     try {
-      // A time slice that started before may have claimed their jobs.
+      // An exchange that started before may have claimed their jobs.
       await this.#current;
       const isRunning = (targetId: number): boolean => this.running.has(targetId);
       while (!late.signal.aborted && targetIds.some(isRunning)) await this.#change();
@@ -283,14 +283,14 @@ export abstract class JobQueue<Target, Result> {
   /** Resolves when all running jobs only contact their hosts, and nothing is being claimed. */
   async whenQuiet(): Promise<void> {
     const isQuiet = (): boolean =>
-      this.#turning === undefined &&
+      this.#exchanging === undefined &&
       [...this.running.values()].every(({ isFetching }) => isFetching);
     while (!isQuiet()) await this.#change();
   }
 
   /** Resolves when no job runs, and no requested one is due. */
   async whenIdle(): Promise<void> {
-    while (this.#turning !== undefined || this.running.size > 0 || this.#hasDue)
+    while (this.#exchanging !== undefined || this.running.size > 0 || this.#hasDue)
       await this.#change();
   }
 

@@ -146,9 +146,9 @@ export class MemberSync {
     const { rules } = this.#options;
     return [...this.#states].flatMap(([connection, state]) => {
       if (!rules.connections().has(connection)) return [];
-      const { count = 0, known: existing = 0 } = state.counts ?? {};
+      const { count = 0, known = 0 } = state.counts ?? {};
       const unknown =
-        count > 0 && existing === 0
+        count > 0 && known === 0
           ? `connection ${connection}: 0 of ${count} readers known; users are matched by verified e-mail address, ` +
             'or by the account that they sign in with (identityProviders)'
           : undefined;
