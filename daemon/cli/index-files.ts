@@ -68,7 +68,7 @@ export interface VerifyOptions {
   readonly paths: readonly string[];
 }
 
-export interface FileCheck {
+export interface ShardCheck {
   readonly path: string;
   /** Empty: valid. */
   readonly problems: readonly string[];
@@ -78,7 +78,7 @@ export interface FileCheck {
 }
 
 /** Errors: no index, an unreadable path; a damaged or missing file of an index is a result. */
-export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<FileCheck[]> {
+export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<ShardCheck[]> {
   const other = paths.find((file) => /\.(tags|revisions)$/.test(file));
   if (other !== undefined)
     throw new UsageError(
@@ -93,11 +93,11 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<F
 type Verdicts = Map<string, string | undefined>;
 
 /** If the owner removed a file before its check, the next catalog is checked instead. */
-async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
+async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<ShardCheck[]> {
   const verdicts: Verdicts = new Map();
   for (let catalog = await indexIn(dataDir); ;) {
     const checks = [...shardChecks(module, catalog, verdicts), ...revisionChecks(catalog)];
-    const isThere = ({ path: file, problems }: FileCheck): boolean =>
+    const isThere = ({ path: file, problems }: ShardCheck): boolean =>
       !problems.includes(MISSING) && existsSync(file);
     if (checks.every(isThere)) return checks;
     const next = await indexIn(dataDir);
@@ -135,7 +135,7 @@ function shardChecks(
   module: WebAssembly.Module,
   catalog: Catalog,
   verdicts: Verdicts,
-): FileCheck[] {
+): ShardCheck[] {
   const verdictOn = (file: string, verify: () => string | undefined): string | undefined => {
     const verdict = verdicts.has(file) ? verdicts.get(file) : problemIn(verify);
     // It may reappear.
@@ -163,7 +163,7 @@ function shardChecks(
 }
 
 /** The catalog has read the revision files and checked all bytes. Repos may share one. */
-function revisionChecks(catalog: Catalog): FileCheck[] {
+function revisionChecks(catalog: Catalog): ShardCheck[] {
   const checks = catalog.repos.flatMap((repo) => {
     if (repo.revisionFile === undefined) return [];
     const table = catalog.revisionsOf(repo);
@@ -173,6 +173,6 @@ function revisionChecks(catalog: Catalog): FileCheck[] {
   return [...new Map(checks.map((check) => [check.path, check])).values()];
 }
 
-function checkOf(file: string, problem: string | undefined): FileCheck {
+function checkOf(file: string, problem: string | undefined): ShardCheck {
   return { path: file, problems: problem === undefined ? [] : [problem] };
 }

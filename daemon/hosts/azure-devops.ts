@@ -51,7 +51,6 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
   readonly #accounts: HostTransport;
   readonly #accountsUrl: string;
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, useTfsPath, exclude } = settings;
     const { disabled, projects, repos, size } = exclude;

@@ -60,7 +60,6 @@ const WORKSPACE_PAGES_MAX = 100;
 export class BitbucketCloud extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketCloud';
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { forks, archived, repos } = settings.exclude;
     super(settings, parts, {

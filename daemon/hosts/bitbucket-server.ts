@@ -40,7 +40,6 @@ const firstPage = z.object({ values: z.array(z.unknown()) });
 export class BitbucketServer extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'bitbucketServer';
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, gitUser, user, token, exclude } = settings;
     const { forks, archived, repos } = exclude;

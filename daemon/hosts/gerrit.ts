@@ -35,7 +35,6 @@ export class Gerrit extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gerrit';
   readonly #isSelected: (name: string) => boolean;
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, token, user, projects, exclude } = settings;
     super(settings, parts, {

@@ -44,7 +44,6 @@ const searchSchema = z.object({ data: z.array(repositorySchema).max(PAGE_SIZE) }
 export class Gitea extends HttpHost<Settings> implements Host {
   readonly codeHostType = 'gitea';
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, exclude } = settings;
     super(settings, parts, {

@@ -74,7 +74,6 @@ export class Github extends HttpHost<Settings> implements Host {
   /** Empty if the connection has a token. */
   readonly #apps: GithubApps;
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, options: GithubOptions) {
     const { url, topics, exclude } = settings;
     super(settings, options, {

@@ -48,7 +48,6 @@ export class GitLab extends HttpHost<Settings> implements Host {
   /** Verified addresses by account id. */
   readonly #emails = new LRUCache<number, readonly string[]>({ max: 20_000, ttl: HOUR_MS });
 
-  /** Errors: ConfigError for invalid certificates or proxies. */
   constructor(settings: Settings, parts: HostParts) {
     const { url, token, topics, exclude } = settings;
     super(settings, parts, {

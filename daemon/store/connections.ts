@@ -34,7 +34,7 @@ export interface StoredLink extends Omit<ConnectionRepoTable, 'targets'> {
 const CONNECTION_ID_MIN = 1_000_000_001;
 const COUNTER = 'connection';
 
-export type Connections = ReturnType<typeof connectionsIn>;
+export type ConnectionRows = ReturnType<typeof connectionsIn>;
 
 export function connectionsIn(database: Database) {
   return {

@@ -1,7 +1,7 @@
 // Keeps the repos of a data directory indexed, for its owner. Joins sources, jobs, connections, merging and missing
 // symbols, which have a file each.
 
-import type { Connections as ConnectionRows } from '../store/connections.ts';
+import type { ConnectionRows } from '../store/connections.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import { Connections, type HostAccess } from './connections/connections.ts';
 import { unlistedOf } from './connections/remove-repos.ts';

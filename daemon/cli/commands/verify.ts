@@ -3,11 +3,11 @@
 import type { Command } from 'commander';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { countOf } from '../format.ts';
-import type { FileCheck } from '../index-files.ts';
+import type { ShardCheck } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
-export function describeCheck({ path, problems, deadCount = 0, outOfService }: FileCheck): string {
+export function describeCheck({ path, problems, deadCount = 0, outOfService }: ShardCheck): string {
   const state = problems.length === 0 ? 'valid' : 'damaged';
   const notes = [
     ...problems,
@@ -18,7 +18,7 @@ export function describeCheck({ path, problems, deadCount = 0, outOfService }: F
   return `${state} ${escapeControls(path + detail)}`;
 }
 
-export function describeChecks(checks: readonly FileCheck[]): string {
+export function describeChecks(checks: readonly ShardCheck[]): string {
   const damaged = checks.filter(({ problems }) => problems.length > 0).length;
   const dead = checks.reduce((sum, { deadCount = 0 }) => sum + deadCount, 0);
   const verdict =

@@ -9,7 +9,7 @@ import { withoutHost } from './end-listing.ts';
 import { LinkIndex } from './link-index.ts';
 import { addressOf, rulesOf, underRules } from './rules.ts';
 
-export interface Configured {
+export interface AppliedConfiguration {
   readonly instance: string;
   /** No other daemon uses the store: foreign connections came with a backup; they are taken over by name, or gone. */
   readonly isAlone: boolean;
@@ -20,7 +20,7 @@ export interface Configured {
 /** The result: changed repos, and those whose selected revisions changed. */
 export function configure(
   stored: StoredRepos,
-  { instance, isAlone, connections, now }: Configured,
+  { instance, isAlone, connections, now }: AppliedConfiguration,
 ): RepoDecision<{
   readonly changedIds: ReadonlySet<number>;
   readonly dueIds: ReadonlySet<number>;

@@ -1,7 +1,7 @@
 // The connections of the configuration: lists their repositories (sync-jobs.ts), applies permissions, maintains mirrors
 // (mirrors.ts), and removes what no connection lists any more (cleanup-jobs.ts).
 
-import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
+import type { ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';

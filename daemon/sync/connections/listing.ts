@@ -2,7 +2,7 @@
 // An interrupted listing starts again.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
-import type { Connections } from '../../store/connections.ts';
+import type { ConnectionRows } from '../../store/connections.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
@@ -28,7 +28,7 @@ interface Gathered {
 
 export interface ListingOptions {
   readonly registry: RepoRegistry;
-  readonly rows: Connections;
+  readonly rows: ConnectionRows;
   readonly host: Host;
   readonly connectionId: number;
   readonly address: string;

@@ -129,7 +129,7 @@ export class Pushes {
   #matchingRepos(pushed: WebhookRepository): StoredRepo[] {
     const { registry, has } = this.#options;
     return registry.all.filter(
-      ({ repoId, host }) => host !== undefined && isOf(host, pushed) && has(repoId),
+      ({ repoId, host }) => host !== undefined && isPushed(host, pushed) && has(repoId),
     );
   }
 
@@ -147,7 +147,7 @@ export class Pushes {
 }
 
 /** The delivery must agree with the host's facts from the listing. */
-function isOf({ address, hostId, facts }: RepoHost, pushed: WebhookRepository): boolean {
+function isPushed({ address, hostId, facts }: RepoHost, pushed: WebhookRepository): boolean {
   if (facts.codeHostType === 'genericGitHost')
     return pushed.cloneUrls.some((url) => plainUrl(url) === plainUrl(facts.cloneUrl));
   if (facts.codeHostType !== pushed.codeHostType) return false;

@@ -162,7 +162,7 @@ export class Submodules {
   /** Finds the submodules at one place; returns the places inside them. */
   async #below(walk: Walk, { source, commit, prefix, chain }: ScanTarget): Promise<ScanTarget[]> {
     const targets: ScanTarget[] = [];
-    const base = addressOf(this.#options.registry.byId(chain.at(-1)!)!);
+    const base = baseOf(this.#options.registry.byId(chain.at(-1)!)!);
     for (const link of await this.#linksOf(source.path, commit)) {
       if (walk.count++ >= COUNT_MAX) {
         if (walk.count === COUNT_MAX + 1)
@@ -170,7 +170,7 @@ export class Submodules {
         break;
       }
       const path = `${prefix}${link.path}`;
-      const inner = walk.scope.get(nameOf(link.url, base) ?? '');
+      const inner = walk.scope.get(normalizedOf(link.url, base) ?? '');
       const innerSource = await this.#sourceOf(walk, inner, link, chain);
       if (typeof innerSource === 'string') walk.reasons.push(`${path} is left out: ${innerSource}`);
       else {
@@ -245,21 +245,21 @@ function isSubmodule({ facts }: NonNullable<StoredRepo['host']>): boolean {
 function scopeOf(repos: readonly StoredRepo[]): Map<string, StoredRepo> {
   const scope = new Map<string, StoredRepo>();
   for (const repo of repos) {
-    const name = nameOf(addressOf(repo) ?? '', undefined);
+    const name = normalizedOf(baseOf(repo) ?? '', undefined);
     if (name !== undefined && !scope.has(name)) scope.set(name, repo);
   }
   return scope;
 }
 
 /** Base for relative addresses in a repo. */
-function addressOf({ host }: StoredRepo): string | undefined {
+function baseOf({ host }: StoredRepo): string | undefined {
   const { source, name = '', cloneUrl } = host!.facts;
   if (source === undefined) return cloneUrl;
   return name.startsWith('local/') ? undefined : `https://${name}`;
 }
 
 /** Normalized address of a `.gitmodules` entry; undefined: no connection can have it. */
-function nameOf(url: string, base: string | undefined): string | undefined {
+function normalizedOf(url: string, base: string | undefined): string | undefined {
   if (!/^\.\.?\//.test(url)) return repoNameFromUrl(url);
   const start = `${base}/`;
   return URL.canParse(url, start) ? repoNameFromUrl(new URL(url, start).href) : undefined;

@@ -1,6 +1,6 @@
 // Jobs that list a connection (queue `connection-sync`): one listing each, with its issues.
 
-import type { Connections as ConnectionRows, StoredConnection } from '../../store/connections.ts';
+import type { ConnectionRows, StoredConnection } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
 import type { Host, ListingIssue } from '../../hosts/host.ts';
 import { someNames } from '../../repos/some-names.ts';

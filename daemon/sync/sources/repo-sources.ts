@@ -33,8 +33,8 @@ export interface AddedSources {
   readonly failed: readonly JobResult[];
 }
 
-/** Options for the repos of paths. */
-interface SourceRules {
+/** Options of the named paths, for sources that are found later. */
+interface LaterSourceRules {
   readonly mode: SourceKind | undefined;
   readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
 }
@@ -51,8 +51,7 @@ export interface RepoSourcesOptions {
 export class RepoSources {
   readonly #options: RepoSourcesOptions;
   #unseenCount = 0;
-  /** Options for their repos later. */
-  #rules: SourceRules = { mode: undefined, selection: {} };
+  #rules: LaterSourceRules = { mode: undefined, selection: {} };
   /** Named paths that may bring further sources: folders of repositories, missing ones, those of connections. */
   #open: readonly string[] = [];
   /** Absolute paths of sources with a repo. */
