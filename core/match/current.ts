@@ -21,7 +21,7 @@ class CurrentDoc {
   fileStart: usize; // of the content with its mark: origin of byte offsets
   firstBlock: u32;
   endBlock: u32;
-  flags: u32; // TEXT_* of the content, and so HAYSTACK_FOLDS_INTO_ASCII
+  flags: u32; // BLOB_FLAG_* of the content, and so HAYSTACK_FOLDS_INTO_ASCII
   pathStart: usize;
   pathEnd: usize;
   pathFlags: u32; // HAYSTACK_FOLDS_INTO_ASCII

@@ -101,7 +101,7 @@ class Regex {
   // Of the current text:
   textStart: u32;
   textEnd: u32;
-  textFlags: u32; // TEXT_*
+  textFlags: u32; // BLOB_FLAG_*
   hasGivenUp: u32; // 1: the DFA gave up on this text
   aheadSize: u32; // bytes that scans read after the ends of matches
   lineStart: u32; // the line of the last needle
@@ -235,7 +235,7 @@ function countMatches(forward: Automaton, work: Work): u32 {
 
 /**
  * Makes [textStart, textEnd) the text: a whole blob or path, whose ends assertions see. `flags`:
- * TEXT_* (text.ts); setting both is always correct.
+ * BLOB_FLAG_*; TEXT_ANY is always correct.
  */
 export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, flags: u32): void {
   const regex = regexAt(ptr);

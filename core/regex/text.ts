@@ -3,13 +3,12 @@
 // is checked, and once. A text whose rewriting does not fit stays ill-formed (simulate.ts).
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { BLOB_FLAG_FOLDS_TO_ASCII, BLOB_FLAG_NON_ASCII } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { findIllFormed } from '../scan/well-formed.ts';
 
-/** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
-export const TEXT_FOLDS_TO_ASCII: u32 = 1;
-export const TEXT_NON_ASCII: u32 = 2;
-export const TEXT_ANY: u32 = TEXT_FOLDS_TO_ASCII | TEXT_NON_ASCII;
+/** Flags of a text are those of a blob; these are correct for every text. */
+export const TEXT_ANY: u32 = BLOB_FLAG_FOLDS_TO_ASCII | BLOB_FLAG_NON_ASCII;
 
 /** Results of prepareText: the text can be read as it is, as rewritten, or only by simulation. */
 export const TEXT_VALID: u32 = 1;
@@ -56,12 +55,12 @@ export function forgetText(): void {
   textEnd = 0;
 }
 
-/** Makes [start, end) the text; does nothing if it already is. `flags`: TEXT_*. */
+/** Makes [start, end) the text; does nothing if it already is. `flags`: BLOB_FLAG_*. */
 export function selectText(start: usize, end: usize, flags: u32): void {
   if (start == textStart && end == textEnd) return;
   textStart = start;
   textEnd = end;
-  isAsciiText = (flags & TEXT_NON_ASCII) == 0;
+  isAsciiText = (flags & BLOB_FLAG_NON_ASCII) == 0;
   condition = TEXT_VALID;
   validStart = start;
   validEnd = start;

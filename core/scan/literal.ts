@@ -33,7 +33,7 @@ const ENGINE_EXACT: u32 = 1;
 const ENGINE_ASCII_FOLD: u32 = 2;
 const ENGINE_GENERAL: u32 = 3;
 
-/** The haystack may contain U+212A or U+017F, which fold into ASCII (k, s). */
+/** The haystack may contain U+212A or U+017F, which fold into ASCII (k, s): as BLOB_FLAG_FOLDS_TO_ASCII. */
 export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
 
 /** Status of compileNeedle: the needle has no byte. */

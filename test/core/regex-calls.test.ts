@@ -8,7 +8,6 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import * as format from '../../core/shared/program.ts';
 import { STATUS_BAD_PLAN } from '../../core/shared/status.ts';
-import { compileRegex } from '../../daemon/engine/regex/compile.ts';
 import { encodeProgram } from '../../daemon/engine/regex/program.ts';
 import { simplify } from '../../daemon/engine/regex/simplify.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
@@ -21,6 +20,7 @@ import { BUILDS } from './driver.ts';
 import { Engine } from './regex-harness.ts';
 import { rewrite } from './oracle.ts';
 import { SEED } from '../seed.ts';
+import { compileRegex } from '../engine/query/at-once.ts';
 
 const raw = String.raw;
 

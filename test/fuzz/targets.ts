@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { compileRegex } from '../../daemon/engine/regex/compile.ts';
 import { QueryError } from '../../daemon/engine/regex/query-error.ts';
 import { reduceToLiterals } from '../../daemon/engine/regex/literals.ts';
 import { simplify } from '../../daemon/engine/regex/simplify.ts';
@@ -19,7 +18,7 @@ import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.t
 import { patternArbitrary } from '../engine/regex/patterns.ts';
 import { matchesAnywhere, matchesOf, readTwin, startOf } from '../engine/regex/twin.ts';
 import { garbageArbitrary, validPatternArbitrary, textArbitrary } from './patterns.ts';
-import { encodePlan, planQuery } from '../engine/query/at-once.ts';
+import { compileRegex, encodePlan, planQuery } from '../engine/query/at-once.ts';
 
 export interface Target {
   readonly property: fc.IAsyncProperty<unknown>;

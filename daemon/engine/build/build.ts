@@ -524,7 +524,7 @@ async function revisionFile(
 const NO_SHARD = 0xffffffff;
 
 /** Shard and docId of each file of a listing; NO_SHARD: reading failed. */
-export function docIdsByFile(
+function docIdsByFile(
   shards: readonly Pick<ListedShard, 'fileOfDoc'>[],
   fileCount: number,
 ): { shards: Uint32Array; docIds: Uint32Array } {

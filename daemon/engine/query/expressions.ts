@@ -26,7 +26,7 @@ export interface ProgramExpression {
   readonly isAlwaysTrue: boolean;
 }
 
-/** Options of compileRegex; default of `subject`: the text that the expression is run on. */
+/** Options of compileSteps; default of `subject`: the text that the expression is run on. */
 export type Effort = Pick<CompileOptions, 'subject' | 'isBrief'>;
 
 /** The expression of a leaf of a query; each step handles part of one. Errors: QueryError for a pattern that is too large. */

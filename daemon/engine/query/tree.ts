@@ -53,5 +53,5 @@ export interface ListNode {
   readonly children: readonly QueryNode[];
 }
 
-export type LeafNode = TextNode | RegexNode | PatternNode | ValueNode | ConstNode;
-export type QueryNode = LeafNode | NotNode | ListNode;
+export type QueryNode =
+  TextNode | RegexNode | PatternNode | ValueNode | ConstNode | NotNode | ListNode;

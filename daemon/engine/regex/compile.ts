@@ -9,7 +9,7 @@ import { foldText } from './fold.ts';
 import { chooseNeedles, type Needles, NO_NEEDLES } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
-import { atOnce, type Steps } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { conditionOf, requiredTextsOf } from './required-texts.ts';
 import { compileTree } from './thompson.ts';
 import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';
@@ -53,13 +53,9 @@ export interface CompiledRegex {
 }
 
 /**
- * Errors: QueryError at `position` if the automata have too many states, or take too many steps; raised before more are made.
+ * A step takes at most some 10 ms. Errors: QueryError at `position` if the automata have too many states, or take too many
+ * steps; raised before more are made.
  */
-export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
-  return atOnce(compileSteps(tree, options));
-}
-
-/** As compileRegex; a step takes at most some 10 ms. */
 export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<CompiledRegex> {
   const { position = 0, subject = 'content', isBrief = false } = options;
   const simple = simplify(tree);

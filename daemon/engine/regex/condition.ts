@@ -8,7 +8,7 @@ export type Condition =
   | { readonly kind: 'and' | 'or'; readonly children: readonly Condition[] };
 
 /** Most literals of one condition. Bound: time for planning. */
-export const CONDITION_LITERALS_MAX = 200;
+const CONDITION_LITERALS_MAX = 200;
 
 export const ALL: Condition = { kind: 'all' };
 export const NONE: Condition = { kind: 'none' };

@@ -273,7 +273,7 @@ export class ShardRevisions {
   }
 }
 
-export function countDocs(set: DocSet, docCount: number): number {
+function countDocs(set: DocSet, docCount: number): number {
   if (set === 'all') return docCount;
   if (set === 'none') return 0;
   return countBits(set);

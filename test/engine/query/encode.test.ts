@@ -21,10 +21,9 @@ import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
-import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from '../host/harness.ts';
-import { encodePlan } from './at-once.ts';
+import { compileRegex, encodePlan } from './at-once.ts';
 
 const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
 

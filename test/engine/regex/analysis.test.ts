@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compileRegex, PROGRAM_COUNT_MAX } from '../../../daemon/engine/regex/compile.ts';
+import { PROGRAM_COUNT_MAX } from '../../../daemon/engine/regex/compile.ts';
 import { printCondition } from '../../../daemon/engine/regex/condition.ts';
 import { simplify } from '../../../daemon/engine/regex/simplify.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../../../daemon/engine/regex/syntax.ts';
 import { compileTree } from '../../../daemon/engine/regex/thompson.ts';
 import { describeRegex, printAutomaton, printNeedles, printSimple } from './printed.ts';
 import { treesOf } from './small-trees.ts';
+import { compileRegex } from '../query/at-once.ts';
 
 const raw = String.raw;
 

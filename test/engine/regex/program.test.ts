@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { printRegex } from '../../../daemon/engine/regex/print.ts';
 import type { RegexTree } from '../../../daemon/engine/regex/tree.ts';
 import { decodeText } from '../../core/oracle.ts';
@@ -12,6 +11,7 @@ import { build, endsOf, matchesOf as matchesByDefinition } from '../../oracle/ex
 import { checkMatch } from './check-match.ts';
 import { textsUpTo, treesOf } from './small-trees.ts';
 import { matchesOf, readTwin, startOf } from './twin.ts';
+import { compileRegex } from '../query/at-once.ts';
 
 /** Compares on all `texts`; returns how many matches there were. */
 function compare(tree: RegexTree, texts: readonly string[]): number {

@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { normalizeRanges } from '../../../daemon/engine/regex/code-points.ts';
-import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { foldCodePoint, foldRanges, foldVariants } from '../../../daemon/engine/regex/fold.ts';
 import { isPropertyName, propertyRanges } from '../../../daemon/engine/regex/properties.ts';
 import {
@@ -23,6 +22,7 @@ import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import type { CodePointRange } from '../../../daemon/engine/regex/tree.ts';
 import { BUILDS, instantiateCore } from '../../core/driver.ts';
 import { matchesOf, readTwin, startOf } from './twin.ts';
+import { compileRegex } from '../query/at-once.ts';
 
 const raw = String.raw;
 

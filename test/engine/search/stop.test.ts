@@ -9,7 +9,6 @@ import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PlanError } from '../../../daemon/engine/host/encoded-plan.ts';
-import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import {
@@ -22,6 +21,7 @@ import {
   requestOf,
   temporaryFolder,
 } from '../host/harness.ts';
+import { compileRegex } from '../query/at-once.ts';
 
 /** A match is 1,500 characters long, and each character starts a thread: too much for a DFA. */
 const QUERY = String.raw`\w{1000}\w{500}`;
