@@ -70,18 +70,6 @@ function assertWellFormed(node: QueryNode): void {
   }
 }
 
-test('every text parses, or is refused with a position inside it', () => {
-  fc.assert(
-    fc.property(anyText, fc.boolean(), (text, isRegexEnabled) => {
-      const node = parseOrRefuse(text, isRegexEnabled);
-      if (node === undefined) return;
-      assertWellFormed(node);
-      assert.notEqual(printQuery(node), '');
-    }),
-    { numRuns: 20_000 },
-  );
-});
-
 /** All texts of `size` characters out of `letters`. */
 function* allTexts(alphabet: string, size: number): Generator<string> {
   if (size === 0) yield '';

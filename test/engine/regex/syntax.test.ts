@@ -1,5 +1,5 @@
 // The regular expression syntax: which tree a pattern has (in the canonical text of a tree), which pattern
-// is refused where, and the limits. The semantics of a tree are tested in oracle.test.ts.
+// is refused where, and the limits. What a tree means: javascriptTarget of test/fuzz/targets.ts, and program.test.ts.
 
 import test from 'node:test';
 import assert from 'node:assert/strict';

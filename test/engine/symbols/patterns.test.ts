@@ -9,7 +9,7 @@ import * as fc from 'fast-check';
 import { hide } from '../../../daemon/engine/symbols/patterns.ts';
 import { PATTERN_LANGUAGES } from '../../../daemon/engine/symbols/pattern-tables.ts';
 import { openTestExtractor, symbolsIn } from './harness.ts';
-import { fragmentsOf, SAMPLES, formatSymbols } from './samples.ts';
+import { formatSymbols } from './samples.ts';
 
 const extractor = await openTestExtractor('patterns');
 after(() => extractor.close());
@@ -300,18 +300,4 @@ test('a word that only starts like an end does not end a module', async () => {
     '4 function d in module A',
     '6 function e',
   ]);
-});
-
-test('random fragments of every sample', async () => {
-  const chunks = fragmentsOf(SAMPLES.filter(([, , engines]) => engines.includes('patterns')));
-  await fc.assert(
-    fc.asyncProperty(
-      chunks,
-      fc.constantFrom(...PATTERN_LANGUAGES.keys()),
-      async (content, language) => {
-        await symbolsIn(extractor, language, content);
-      },
-    ),
-    { numRuns: 1000 },
-  );
 });
