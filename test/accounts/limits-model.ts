@@ -1,11 +1,10 @@
 // A model of the limits without a store: for each user and day the number of counted requests, or its bounds after a
-// crash. Random steps of users, limits, clocks, stops and crashes run on real ledgers and on the model; the world
-// decides which store the ledgers use.
+// crash. Random steps of users, limits, clocks, stops and crashes run on real ledgers and on the model.
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { Decision } from '../../daemon/accounts/limits.ts';
-import { DAY_MS, type Daemon } from './limits-harness.ts';
+import { DAY_MS, type Daemon, settle } from './limits-harness.ts';
 
 /** What the ledgers stand on. */
 export interface LimitsWorld {
@@ -13,12 +12,9 @@ export interface LimitsWorld {
   readonly isShared: boolean;
   /** Milliseconds by the clock of the ledgers. */
   nowMs(): number;
-  open(): Promise<Daemon>;
-  /** After a crash of all daemons: the store as the next process finds it. */
-  reopen(): Promise<void>;
+  open(): Daemon;
   advance(ms: number): Promise<void>;
-  settle<Result>(promise: Promise<Result>): Promise<Result>;
-  /** Makes the next exchange with the store fail, if this world can. */
+  /** Makes the next exchange with the store fail. */
   fail(when: 'before' | 'after'): void;
   /** No exchange fails from here on. */
   heal(): void;
@@ -43,13 +39,7 @@ const USERS = ['ann', 'bob'];
 /** A crash may forget what was admitted that long ago. */
 const FORGOTTEN_MS = 5_000;
 
-export interface StepOptions {
-  readonly hasCrashes?: boolean;
-  readonly hasFailures?: boolean;
-}
-
-export function steps(options: StepOptions = {}): fc.Arbitrary<Step[]> {
-  const { hasCrashes = true, hasFailures = false } = options;
+export function steps(hasFailures: boolean): fc.Arbitrary<Step[]> {
   const daemon = fc.nat(2);
   const user = fc.constantFrom('ann', 'ann', 'ann', ...USERS);
   // Few values, so that a limit comes back after another one.
@@ -73,10 +63,7 @@ export function steps(options: StepOptions = {}): fc.Arbitrary<Step[]> {
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('wall' as const), wallMs }) },
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const), daemon }) },
-    {
-      weight: hasCrashes ? 1 : 0,
-      arbitrary: fc.record({ kind: fc.constant('crash' as const), daemon }),
-    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), daemon }) },
     {
       weight: hasFailures ? 3 : 0,
       arbitrary: fc.record({ kind: fc.constant('fail' as const), when }),
@@ -118,10 +105,10 @@ export async function play(
     wallMs: MIDNIGHT_MS - 1,
     isExact: daemonCount === 1,
   };
-  for (let i = 0; i < daemonCount; i++) player.daemons.push(await world.open());
+  for (let i = 0; i < daemonCount; i++) player.daemons.push(world.open());
   for (const step of script) await playStep(player, step);
   world.heal();
-  for (const daemon of player.daemons) await world.settle(daemon.ledger.close());
+  for (const daemon of player.daemons) await settle(daemon.ledger.close());
   for (const [key, { min, max }] of player.counts) {
     const [day = '', user = ''] = key.split(' ');
     const used = await world.read(user, day);
@@ -150,8 +137,8 @@ async function playEnd(player: Player, kind: 'stop' | 'crash', index: number): P
   assert.ok(daemon !== undefined);
   if (kind === 'stop') {
     world.heal();
-    await world.settle(daemon.ledger.close());
-    daemons[index] = await world.open();
+    await settle(daemon.ledger.close());
+    daemons[index] = world.open();
     return;
   }
   const gone = world.isShared ? [daemon] : [...daemons];
@@ -161,8 +148,7 @@ async function playEnd(player: Player, kind: 'stop' | 'crash', index: number): P
     if (world.isShared) continue;
     for (const count of player.counts.values()) forget(count, one, world.nowMs());
   }
-  if (!world.isShared) await world.reopen();
-  for (const [i, one] of daemons.entries()) if (gone.includes(one)) daemons[i] = await world.open();
+  for (const [i, one] of daemons.entries()) if (gone.includes(one)) daemons[i] = world.open();
 }
 
 function forget(count: Count, daemon: Daemon, nowMs: number): void {
@@ -184,7 +170,7 @@ async function playTakes(
   const bounds = counts.get(key) ?? { min: 0, max: 0, doubt: 0, admitted: [] };
   counts.set(key, bounds);
   const all = Array.from({ length: count }, async () => daemon.ledger.take(user, limit, wallMs));
-  const outcomes = await world.settle(Promise.allSettled(all));
+  const outcomes = await settle(Promise.allSettled(all));
   const decisions = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const admitted = decisions.filter((one) => one.admitted).length;
   const failedCount = count - decisions.length;

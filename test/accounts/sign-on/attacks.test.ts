@@ -126,18 +126,6 @@ test('mix-up: a sign-on with one provider returns as one with another', async ()
   assert.equal(other.forms.length, 0);
 });
 
-test('PKCE: the verifier is sent to the issuer, and nowhere before', async () => {
-  const { world, issuer } = await start();
-  const started = await beginAt(world, issuer);
-  await comeBack(world, started);
-  const verifier = issuer.forms[0]?.get('code_verifier') ?? '';
-  assert.match(verifier, /^[\w-]{43}$/);
-  assert.ok(!started.address.href.includes(verifier) && !started.cookie.includes(verifier));
-  const other = await beginAt(world, issuer);
-  issuer.challenge = 'of another sign-on';
-  assert.equal(outcomeOf(await comeBack(world, other)), 'stale');
-});
-
 test('open redirect: only own paths are followed', async () => {
   const { world, issuer } = await start();
   const home = world.server.url;
