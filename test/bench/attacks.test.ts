@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ATTACKS } from '../../bench/attacks/attacks.ts';
-import { worstExpressions } from '../../bench/attacks/calls.ts';
-import { formatAttacks } from '../../bench/attacks/report.ts';
 import { runAttacks, type AttackResult } from '../../bench/attacks/run.ts';
 import { TINY_SCALE } from '../../bench/attacks/world.ts';
 
@@ -58,16 +56,4 @@ void test('health and the rare word are answered before, during and after each a
       assert.ok((health?.sampleCount ?? 0) > 0 && (word?.sampleCount ?? 0) > 0, name);
     }
   }
-});
-
-void test('observations are written to the table', () => {
-  const text = formatAttacks(results);
-  for (const { name, why } of results) {
-    assert.match(text, new RegExp(`^${name} +calm `, 'm'));
-    assert.ok(text.includes(`${name} (${why})\n  answers: `));
-  }
-});
-
-void test('the worst expressions are 64 distinct ones', () => {
-  assert.equal(new Set(worstExpressions()).size, 64);
 });

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { startServer } from '../hosts/servers.ts';
@@ -214,66 +212,6 @@ void test('a renamed repository is found by its new name: after a webhook, or wh
   rename('third', 'fourth');
   await push('three', SECRET, 'push', repository);
   await eventually(async () => (await found('thirdword'))[0] === nameOf('fourth'));
-});
-
-void test('an unresponsive host is visible in status, API and log: cause, since when, next step', async (t) => {
-  const frozen = await startServer(t, () => 'silence');
-  // A byte, and the next one a minute later.
-  const slow = createServer((_, response) => response.writeHead(200).write('{'));
-  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
-  t.after(() => slow.close() && slow.closeAllConnections());
-  const { port } = slow.address() as AddressInfo;
-  const connections = {
-    frozen: { type: 'gitea', url: frozen.url, orgs: ['acme'] },
-    slow: { type: 'gitlab', url: `http://127.0.0.1:${port}`, groups: ['acme'] },
-    tool: { type: 'git', url: `http://127.0.0.1:${port}/tool.git` },
-  };
-  const [ownFile, ownData] = [path.join(temporaryFolder(), 'trawl.json'), temporaryFolder()];
-  writeFileSync(ownFile, JSON.stringify({ connections }));
-  const own = await serve(ownData, [], {
-    flags: ['--config', ownFile, '--default-source', makeRepo({ 'own.txt': 'x\n' })],
-    env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY },
-  });
-  t.diagnostic('it serves');
-  const status = (...flags: string[]) => trawl(['status', '--data-dir', ownData, ...flags]);
-  let connectionsNow: StatusReport['connections'] = [];
-  await eventually(async () => {
-    const report = JSON.parse((await status('--json')).stdout) as StatusReport;
-    connectionsNow = report.connections;
-    return connectionsNow.every(({ failure }) => failure !== null);
-  }, 500);
-  t.diagnostic('the status tells of all three');
-  for (const { failure } of connectionsNow)
-    assert.match(
-      failure!,
-      /127\.0\.0\.1:\d+ has not answered since 20\S+, .*retried automatically.*check the host's health/,
-    );
-  assert.deepEqual(
-    connectionsNow.map(({ state }) => state),
-    ['unanswered', 'unanswered', 'fine'],
-  );
-  const { code, stdout } = await status();
-  assert.equal(code, 1);
-  assert.match(stdout, /^frozen +gitea +0 +0 +- +unanswered$/m);
-  assert.equal(stdout.match(/has not answered since/g)?.length, 2, stdout);
-  const reply = await call(`${own.url}/api/connections`, {
-    headers: { authorization: `Bearer ${KEY}` },
-  });
-  const reported = (await reply.json()) as { name: string; trouble?: string }[];
-  assert.deepEqual(
-    reported.map(({ name }) => name),
-    ['frozen', 'slow', 'tool'],
-  );
-  for (const { trouble } of reported) assert.match(trouble!, /has not answered since/);
-  assert.match(own.process.stderr, /the code host does not answer and is retried/);
-  t.diagnostic('API and log tell of them');
-  // The line of progress comes every few seconds.
-  await eventually(async () => /frozen cannot be listed: 127/.test(own.process.stderr), 100);
-  t.diagnostic('the line of progress is there');
-  // However often it is looked, it is one sentence, told once.
-  const lines = own.process.stderr.match(/^frozen cannot be listed: .*waiting for/gm) ?? [];
-  assert.ok(lines.length <= 1, lines.join('\n'));
-  await own.process.stop();
 });
 
 void test('a listing with skipped repositories is not reported as complete', async () => {

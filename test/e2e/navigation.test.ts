@@ -265,21 +265,3 @@ void test('suggestions: completions of a query, best first', async () => {
   assert.deepEqual(await valuesOf('repo', repoName, { query: '-repo:.' }), []);
   assert.deepEqual(await valuesOf('context', ''), []);
 });
-
-void test('suggestions: a bad request is refused with its parameter', async () => {
-  for (const [parameters, errorCode, message] of [
-    ['kind=what&prefix=', 'INVALID_QUERY_PARAMS', /^kind: /],
-    ['kind=repo', 'INVALID_QUERY_PARAMS', /^prefix: /],
-    [`kind=repo&prefix=${'x'.repeat(257)}`, 'INVALID_QUERY_PARAMS', /^prefix: longer than 256/],
-    ['kind=repo&prefix=&limit=51', 'INVALID_QUERY_PARAMS', /^limit: /],
-    ['kind=file&prefix=&query=word', 'FAILED_TO_PARSE_QUERY', /^filter: content words belong/],
-    ['kind=lang&prefix=&query=repo:(', 'FAILED_TO_PARSE_QUERY', /^filter: .* at position 5$/],
-  ] as const) {
-    const { status, body } = await get<{ errorCode: string; message: string }>(
-      `${served.url}/api/suggestions?${parameters}`,
-    );
-    assert.equal(status, 400);
-    assert.equal(body.errorCode, errorCode);
-    assert.match(body.message, message);
-  }
-});

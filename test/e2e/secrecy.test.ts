@@ -3,11 +3,11 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { cpSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { licenceEnvironment } from '../accounts/licences.ts';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   call,
   get,
@@ -153,15 +153,6 @@ void test('another mode, order or path: the same repo', () =>
     await same([A_PATH, moved]);
   }));
 
-void test('a lost catalog, with sources in another order', () =>
-  inWorld(async (world) => {
-    for (const name of ['index.db', 'index.db-wal', 'index.db-shm', 'shards'])
-      rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
-    const { guest, member } = await displayed(world, [B_PATH, A_PATH], ['--enforce-permissions']);
-    // Said of both, and `a` is not granted to anybody.
-    assert.deepEqual([guest, member], [[], [B]]);
-  }));
-
 void test('an unknown source is hidden until an owner decides', () =>
   inWorld(async (world) => {
     const copy = path.join(temporaryFolder(), 'copy');
@@ -262,59 +253,4 @@ void test('an unserved repository is removed with its grants, with or without a 
     assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);
     await ok(world.dataDir, ['index', B_PATH]);
     assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
-  }));
-
-void test('a recreated repository keeps its remote, and so its rules', () =>
-  inWorld(async (world) => {
-    const made = makeRepo({ 'c.txt': 'plum\n' });
-    git(made, 'remote', 'add', 'origin', 'https://host.example/acme/c.git');
-    await ok(world.dataDir, ['index', made, '--enforce-permissions', '--visibility', 'private']);
-    const anew = path.join(temporaryFolder(), 'anew');
-    cpSync(made, anew, { recursive: true });
-    rmSync(made, { recursive: true });
-    await ok(world.dataDir, ['index', anew]);
-    const rows = (await ok(world.dataDir, ['repo', 'list', '--json'])).trim().split('\n');
-    const repos = rows.map(
-      (row) => JSON.parse(row) as { repoId: number; repo: string; path: string },
-    );
-    const found = repos.filter(({ repo }) => repo === 'host.example/acme/c');
-    assert.deepEqual(
-      found.map(({ repoId, path: at }) => [repoId, at]),
-      [[3, anew]],
-    );
-  }));
-
-void test('shard numbers, which repositories share, are for owners, whether anything is hidden or not', () =>
-  inWorld(async (world) => {
-    const key = await ok(world.dataDir, [
-      'key',
-      'create',
-      '--user',
-      'owner@example.com',
-      '--name',
-      'k',
-    ]);
-    const ownerKey = /svk_[0-9a-f]{64}/.exec(key)![0];
-    for (const sources of [[A_PATH, B_PATH], [A_PATH]]) {
-      const served = await serveIndexed(world.dataDir, sources, { env: ENV });
-      for (const [value, isOwner] of [
-        [ownerKey, true],
-        [world.memberKey, false],
-        [undefined, false],
-      ] as const) {
-        const headers = value === undefined ? {} : { authorization: `Bearer ${value}` };
-        const { body } = await get<Listed>(`${served.url}/api/repos`, headers);
-        assert.ok(body.length > 0);
-        for (const repo of body) assert.equal('shardBytes' in repo, isOwner);
-        if (value === undefined) continue;
-        const explained = await call(`${served.url}/api/explain`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ query: 'plum', matches: 10 }),
-        });
-        assert.equal(explained.status, 200);
-        assert.equal((await explained.text()).includes('"shards":'), isOwner);
-      }
-      await served.process.stop();
-    }
   }));
