@@ -19,13 +19,7 @@ interface HistoryPanelProps {
 
 export function HistoryPanel({ target, close }: HistoryPanelProps) {
   const [author, setAuthor] = useState('');
-  const { data, error } = useCommits(target, {
-    author: author === '' ? undefined : author,
-    query: undefined,
-    since: undefined,
-    until: undefined,
-    page: 1,
-  });
+  const { data, error } = useCommits(target, { author: author || undefined, page: 1 });
   return (
     <Panel
       title="History"

@@ -19,22 +19,15 @@ export const shortId = (hash: string): string => hash.slice(0, 7);
 export const COMMITS_PER_PAGE = 50;
 
 export interface CommitFilter {
-  readonly author: string | undefined;
-  readonly query: string | undefined;
-  readonly since: string | undefined;
-  readonly until: string | undefined;
+  readonly author?: string | undefined;
+  readonly query?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
   readonly page: number;
 }
 
 /** Only the latest commit. */
-export const LAST: CommitFilter & { readonly perPage: number } = {
-  author: undefined,
-  query: undefined,
-  since: undefined,
-  until: undefined,
-  page: 1,
-  perPage: 1,
-};
+export const LAST: CommitFilter & { readonly perPage: number } = { page: 1, perPage: 1 };
 
 /** Commits that lead to a revision, or those that changed a file or folder, newest first. */
 export function useCommits(

@@ -13,7 +13,7 @@ import { useCards } from './cards.ts';
 import { sourceOf } from './file-source.ts';
 import type { ResultFile } from './rows.ts';
 
-interface Parts {
+export interface Parts {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly list: RefObject<VirtualizerHandle | null>;
   readonly files: readonly ResultFile[];

@@ -13,7 +13,7 @@ import { PrintedResults } from './printed-results.tsx';
 import { isPositionRequested, savePosition, takePosition } from './list-position.ts';
 import type { RequestedPosition } from './list-position.ts';
 import { CardTotal, ResultCard } from './result-card.tsx';
-import { type Focused, focusedOf, useResultKeys } from './result-keys.ts';
+import { type Focused, focusedOf, type Parts, useResultKeys } from './result-keys.ts';
 import type { ResultFile } from './rows.ts';
 import { hasAllCome, useSearch } from './search-store.ts';
 
@@ -36,12 +36,6 @@ const heights = new LRUCache<string, CacheSnapshot>({ max: 5 });
 function useListName(files: readonly ResultFile[]): string {
   const { displayed, sort } = useSearch.getState();
   return JSON.stringify([displayed, sort, files.length, files[0]?.key]);
-}
-
-interface Parts {
-  readonly scroller: RefObject<HTMLDivElement | null>;
-  readonly list: RefObject<VirtualizerHandle | null>;
-  readonly files: readonly ResultFile[];
 }
 
 /** Restores the focus once its element is in the page, unless the user has moved it meanwhile. */
