@@ -22,7 +22,7 @@ const APART: u32 = 2;
 /** The base name contains no leaf. */
 const UNNAMED: u32 = 1;
 
-/** By class the number of its docs, then the next position; u32. */
+/** A u32 for each class: the number of its docs, later the next position. */
 const counters = memory.data(16, 4);
 if (CLASS_COUNT * 4 > 16) ERROR('counters: size');
 

@@ -230,7 +230,7 @@ function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
   return found;
 }
 
-/** Number of blocks of candidate docs that may hold a match by their grams; 0 without grams to look up. */
+/** Number of blocks of candidate docs whose grams a looked-up literal or expression requires; 0 if none was looked up. */
 export function countCandidateBlocks(): f64 {
   let count: f64 = 0;
   let previousBlob: u32 = NONE_ID;

@@ -82,7 +82,7 @@ const RANGES_ENOUGH: u32 = 64;
 let count: u32 = 0;
 let rangeCount: u32 = 0;
 let bestSymbol: f64 = 0;
-/** By slot: the sum, f64. */
+/** An f64 for each slot: the sum of its ranges. */
 const sums = memory.data(128, 8);
 if (SLOTS_MAX * 8 > 128) ERROR('sums: size');
 

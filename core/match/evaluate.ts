@@ -78,8 +78,8 @@ function matches(node: MatchNode): bool {
 }
 
 /**
- * Of an OR all children are evaluated, including those that `matches` skipped: each that holds
- * gives ranges.
+ * Lists the active leaves at and below a node that holds. Evaluates all children of an OR, also those
+ * that `matches` skipped: each that holds gives ranges.
  */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {

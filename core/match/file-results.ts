@@ -31,7 +31,7 @@ class LinkTexts {
   /** The additional members, from a comma on. */
   members: u32;
   membersSize: u32;
-  /** Before and after the path in the URL at the code host; size 0: there is none. */
+  /** The parts of the URL at the code host before and after the path; size 0: there is none. */
   external: u32;
   externalSize: u32;
   externalEnd: u32;

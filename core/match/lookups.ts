@@ -9,7 +9,7 @@ import { ShardView } from '../shard/view.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { boundView, failBinding } from './bound.ts';
 
-/** Most grams that one expression looks up besides its own (foreign.ts). */
+/** Most grams that one expression looks up besides those of its literals (foreign.ts). */
 export const FOREIGN_KEYS_MAX: u32 = 32;
 
 /** Distinct grams of the bound shard looked up while binding. */
@@ -38,7 +38,7 @@ export function forgetLookups(): void {
   keyCount = 0;
 }
 
-/** Announces a leaf that looks up as many keys. */
+/** Announces a leaf that looks up `count` keys. */
 export function expectLookups(count: u32): void {
   leafCount++;
   keyCount += count;

@@ -33,7 +33,7 @@ import { compileText, TextLeaf } from './text-leaf.ts';
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
 /** Leaves that count for a doc's share: those under no negation, except DOCS and CONST. */
 export let positiveLeafCount: u32 = 0;
-/** Those of them that are content leaves: their slots are numbered in plan order. */
+/** Number of these leaves that search contents; their slots are numbered in plan order. */
 export let slotCount: u32 = 0;
 /** Counts of the nodes in the bound shard (NODE_COUNTS_SIZE each); 0: the plan requests none. */
 export let nodeCounts: usize = 0;

@@ -19,7 +19,7 @@ let lastSlot: u32 = 0;
 /** The slots on its line so far, a bit each; the length of the row that ends with it. */
 let lineSlots: u32 = 0;
 let row: u32 = 0;
-/** By slot: start of its last range. */
+/** A u32 for each slot: start of its last range; 0: none. */
 const starts = memory.data(64, 4);
 if (SLOTS_MAX * 4 > 64) ERROR('starts: size');
 

@@ -90,7 +90,7 @@ const LIST_SIZE: i32 = 8;
 /** All leaves of the plan, in plan order: those in content, those in paths. */
 export const contentLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 export const pathLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
-/** Those in content under no negation, in the order of their slots. */
+/** The content leaves under no negation, in the order of their slots. */
 export const slotLeaves = changetype<LeafList>(memory.data(LIST_SIZE, 4));
 /** The leaves that are active in the current doc (evaluate.ts). */
 export const activeInContent = changetype<LeafList>(memory.data(LIST_SIZE, 4));

@@ -58,7 +58,7 @@ class Chunk {
 const CHUNK_SIZE: usize = 24;
 if (offsetof<Chunk>() != CHUNK_SIZE) ERROR('Chunk: size');
 
-// Of the rendered doc; the lists are in the arena from its mark at the start of renderDoc.
+// The lists of the rendered doc, in the arena from its mark at the start of renderDoc on.
 //
 //   ranges   | start, end, isSymbol | ...       in order of start; none overlaps another
 //   chunks   | firstRange, rangeCount, ... |    neighbouring ranges; by points, then by line

@@ -35,7 +35,7 @@ import { beginSymbolWalk } from './symbol-walk.ts';
 /** Steps of work per range. Measured: 2026-11-22: 2 us where a range takes two scans. */
 const RANGE_STEPS: u32 = 128;
 
-/** One matching doc. */
+/** The row of a matching doc. */
 @unmanaged
 class MatchRow {
   docId: u32;

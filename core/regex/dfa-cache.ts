@@ -14,7 +14,7 @@
 // Leaves take 2 bytes each where the automaton has no calls. The address of the row names the
 // state. An entry is the row that the byte leads to, with flags in the low bits (entry.ts). A match
 // is noted on the entry *behind* its end, since assertions at its end look at that byte:
-// ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it). Matches
+// ENTRY_MATCH means that a match ends before the byte just read (reverse: begins after it). Matches
 // delayed by one byte are an idea of RE2 and regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';

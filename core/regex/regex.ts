@@ -108,7 +108,7 @@ class Regex {
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
-  // Of two interleaved scans: bytes to read by one scan first, and how many after the next failure.
+  // For two interleaved scans (twin.ts): bytes to read by one scan first; how many after the next failure.
   singleSize: u32;
   singlePause: u32;
 }
@@ -335,7 +335,7 @@ function prefixNeedles(regex: Regex): Needles | null {
   return null;
 }
 
-/** Only lines with a needle are read: it is on the line of its match, and finding it pays. */
+/** Whether only lines with a needle are read: matches have an inner needle on their line, and finding it pays. */
 @inline
 function readsLines(regex: Regex): bool {
   const needles = regex.needles;

@@ -1,7 +1,7 @@
 // Finds bytes that are not well-formed UTF-8 (defined in text/utf8.ts). Vectors check whole steps
 // of 64 bytes:
 //   1. each byte and the one before it are looked up by three nibbles; a bit shared by all three
-//      results names the error of the pair (BAD_...), or says that two continuations meet
+//      results stands for an error of the pair (BAD_...), or for two continuations in a row
 //      (TWO_CONTINUATIONS);
 //   2. two continuations are right exactly where the byte two or three before begins a longer
 //      sequence;

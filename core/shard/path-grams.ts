@@ -67,6 +67,7 @@ export function pathGramsBuild(paths: usize, ends: usize, docCount: u32, scratch
   }
 }
 
+/** Sets the bits of the keys of all paths in allKeys. */
 function listAllKeys(paths: usize, ends: usize, docCount: u32): void {
   const step: u32 = 1 << PATH_GROUP_SHIFT_MIN;
   for (let first: u32 = 0; first < docCount; first += step) {
@@ -76,6 +77,7 @@ function listAllKeys(paths: usize, ends: usize, docCount: u32): void {
   }
 }
 
+/** Lists the keys of the paths of the docs [first, end); returns the end of the list. */
 function listKeys(paths: usize, ends: usize, first: u32, end: u32): usize {
   let listEnd = groupList;
   let pathStart = first == 0 ? 0 : load<u32>(ends + (<usize>(first - 1) << 2));
@@ -99,16 +101,18 @@ function writeKeys(): void {
   }
 }
 
+/** Index of a key among all keys. */
 function rankOf(key: u32): u32 {
   const word = <usize>(key >> 5) << 2;
   const below = load<u32>(allKeys + word) & ((<u32>1 << (key & 31)) - 1);
   return load<u32>(keysBefore + word) + popcnt(below);
 }
 
-/** A bit for each of the smallest groups, or shorter where that would take too much room. */
+/** Bytes of a row: a bit for each of the smallest groups, or fewer if all rows would take too much room. */
 function chooseRowSize(docCount: u32, size: u32): u32 {
   let rowSize = PATH_ROW_SIZE_MIN;
-  while (rowSize < PATH_ROW_SIZE_MAX && (docCount >> PATH_GROUP_SHIFT_MIN) >= rowSize << 3) rowSize *= 2;
+  while (rowSize < PATH_ROW_SIZE_MAX && docCount >> PATH_GROUP_SHIFT_MIN >= rowSize << 3)
+    rowSize *= 2;
   const enough = max(ROWS_SIZE_ENOUGH, 4 * <u64>size);
   while (rowSize > PATH_ROW_SIZE_MIN && <u64>pathKeyCount * rowSize > enough) rowSize /= 2;
   return rowSize;

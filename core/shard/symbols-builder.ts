@@ -75,7 +75,7 @@ export let nameLists: usize = 0;
 export let lists: usize = 0;
 export let listsEnd: usize = 0;
 
-/** In [start, end), which reads as zeros. Errors: STATUS_OUT_OF_MEMORY if it is too small. */
+/** Begins a build in the memory [start, end), all zeros. Errors: STATUS_OUT_OF_MEMORY if it is too small. */
 export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
   view = shard;
   slots = (start + 15) & ~15;
@@ -119,7 +119,7 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const position = blob.contentOffset + start;
     while (position >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
-    // After the previous symbol, and in one block.
+    // It must be after the previous symbol, and in one block.
     if (position < lastEnd || position + size > blockEnd) return STATUS_SYMBOL_INPUT;
     if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
     addRow(position, size, kind, parent - 1);

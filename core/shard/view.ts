@@ -47,7 +47,7 @@ export class ShardView {
   symbolCount: u32;
   symbolNameCount: u32;
   symbolParentCount: u32;
-  // Its kept binding (match/bindings.ts), and the generation of that:
+  // Its kept binding (match/bindings.ts), and the generation of the binding:
   kept: u32;
   keptIn: u32;
   // The names of symbols that the plan names (match/heads.ts), and the generation of that:

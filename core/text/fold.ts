@@ -36,7 +36,7 @@ function foldWithin(range: FoldRange, point: u32): u32 {
   return isMember ? point + (range.packed >> 2) - FOLD_DELTA_BIAS : point;
 }
 
-/** Itself if it has no case. Cost: a binary search outside ASCII. */
+/** The code point that `point` folds to; `point` itself if it has no case. Cost: a binary search outside ASCII. */
 @inline
 export function foldCodePoint(point: u32): u32 {
   if (point < 0x80) return foldAscii(point);

@@ -236,7 +236,7 @@ interface RunningBatch {
   docs: readonly number[];
   /** Docs whose contents are stored with the batch: no earlier doc has that content in that language. */
   toStore: readonly number[];
-  /** Of them: bytes, and number of docs indexed by name only. */
+  /** Bytes of the docs, and number of those that are indexed by name only. */
   size: number;
   skipped: number;
 }

@@ -5,7 +5,7 @@ import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 import { CONTENT_SIZE_MAX } from '../host/builder.ts';
 
 /**
- * Raised when builds make other docs. 2: UTF-16, modelines; 3: languages by own path; 4: a byte order mark is not in line 1.
+ * Raised when builds make other docs. 2: UTF-16, modelines; 3: languages by each doc's path; 4: a byte order mark is not in line 1.
  */
 export const DOC_RULES_VERSION = 4;
 

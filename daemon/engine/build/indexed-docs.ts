@@ -12,7 +12,7 @@ import { ShardTables } from '../shards/tables.ts';
 
 /** A shard with the docs of one repo; its other docs are ignored. */
 export interface IndexedShard extends Pick<ShardFile, 'shardId' | 'path' | 'size'> {
-  /** Of the repo's first doc. */
+  /** Id of the repo's first doc. */
   readonly docStart: number;
   readonly docCount: number;
   /** Other repos have docs in it. */

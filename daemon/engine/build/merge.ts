@@ -16,7 +16,7 @@ import { completeShard, type FinishedShard, writeContent, writeSegments } from '
 export interface MergeRepo {
   readonly repoId: number;
   readonly name: string;
-  /** By index of their shard. */
+  /** Docs of each source shard. */
   readonly docs: readonly { readonly source: number; readonly docIds: Uint32Array }[];
 }
 
@@ -120,7 +120,7 @@ class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: MergedBlob[] = [];
   readonly #ids = new Map<string, number>();
-  /** By blobId of a source. */
+  /** For each source: the new blobId of each of its blobIds. */
   readonly #placed: readonly Map<number, number>[];
 
   constructor(sources: readonly Source[]) {

@@ -19,7 +19,7 @@ export interface BuiltRows {
   readonly rows: readonly MissingRow[];
 }
 
-/** Those of the commits that the repository has, with their trees. Errors: GitError. */
+/** The commits that the repository has with their trees. Errors: GitError. */
 export async function presentCommits(
   repoPath: string,
   commits: readonly string[],

@@ -149,7 +149,7 @@ class PlanEncoder {
     const rest = withoutImplied(condition, start);
     head.writeUInt32LE(this.#condition(rest, 0), layout.REGEX_CONDITION_OFFSET);
     head.writeUInt32LE(this.#condition(start, 0), layout.REGEX_START_OFFSET);
-    // It only narrows the search, so large plans omit it.
+    // Without it the search reads more blocks; large plans omit it.
     const nearCondition = this.#nodes.length < layout.PLAN_NODES_MAX / 4 ? near : ALL;
     head.writeUInt32LE(this.#condition(nearCondition, 0), layout.REGEX_NEAR_OFFSET);
     head.set(bytes, layout.REGEX_CHAIN_OFFSET);

@@ -1,4 +1,4 @@
-// The filter of a search narrows its query (API.md 6.1): it has no content words, and counts as appended in parentheses.
+// The filter of a search restricts its query (API.md 6.1): it has no content words, and counts as appended in parentheses.
 
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -12,7 +12,7 @@ export interface QueryTexts {
   readonly filter?: string;
 }
 
-/** The query of a search with its filter. Errors: QueryError; for the filter, it says so and has a position in its text. */
+/** The query of a search with its filter. Errors: QueryError; for the filter, with its name and a position in its text. */
 export function* wholeQuerySteps(
   { query, filter }: QueryTexts,
   options: QueryOptions,

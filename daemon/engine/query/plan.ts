@@ -26,13 +26,13 @@ export interface PlanContext extends RepoContext {
 /** Most states of all automata of one query. Bound: compiling them takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
-/** The remaining cost of compiling, and results for equal leaves. */
+/** The remaining budget for compiling, and the results of leaves, for equal ones. */
 interface Planning {
   readonly context: PlanContext;
   remainingStates: number;
   remainingPrograms: number;
   readonly expressions: Map<string, Expression>;
-  /** Of `rev:` and `context:`. */
+  /** The nodes of `rev:` and `context:`, by prefix and value. */
   readonly values: Map<string, PlanNode>;
 }
 

@@ -41,9 +41,7 @@ export class StateLimitError extends Error {
  */
 export const STEPS_PER_STATE = 4;
 
-/**
- * States that sets may take by being copied at each use; then they are called. Why not at once: copies are faster to simulate.
- */
+/** States that copies of sets may take; further uses of a set are calls. Why not all: copies are faster to simulate. */
 export const COPIED_COUNT_MAX = 2000;
 
 export class AutomatonBuilder {
@@ -76,7 +74,8 @@ export class AutomatonBuilder {
     return this.#states;
   }
 
-  /** Each returns the index of a state. Errors: StateLimitError. */
+  // These return the index of a state. Errors: StateLimitError.
+
   addMatch(): number {
     return this.#add({ kind: 'match' });
   }

@@ -18,14 +18,14 @@ function ascii(pairs: string): CodePointRanges {
 const DIGIT = ascii('09');
 const WORD = ascii('09AZ__az');
 
-/** By the letter after the backslash, lower case. */
+/** The classes `\d`, `\s`, `\w`, by their letter. */
 export const PERL_CLASSES: ReadonlyMap<string, CodePointRanges> = new Map([
   ['d', DIGIT],
   ['s', ascii('\t\n\f\r  ')],
   ['w', WORD],
 ]);
 
-/** By the name between the colons of `[:name:]`. */
+/** The classes `[:name:]`, by name. */
 export const POSIX_CLASSES: ReadonlyMap<string, CodePointRanges> = new Map([
   ['alnum', ascii('09AZaz')],
   ['alpha', ascii('AZaz')],

@@ -24,8 +24,8 @@ const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
 export interface CompileOptions {
   readonly position?: number;
   /**
-   * Default: contents. An index narrows contents by `condition` and `matchStart`, symbols by `condition`; for names the
-   * condition only tells whether one can match.
+   * Default: contents. Contents are selected by the index with `condition` and `matchStart`, symbols with `condition`; for
+   * names the condition is only whether one can match.
    */
   readonly subject?: 'content' | 'symbol' | 'name';
   /**

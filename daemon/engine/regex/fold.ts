@@ -19,7 +19,7 @@ interface Cased {
 
 let cased: Cased | undefined;
 
-/** Why not at the start: it takes 20 ms, and few queries need it. */
+/** Why not when the program starts: it takes 20 ms, and few queries need it. */
 function findCased(): Cased {
   const points = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
   const indexes = new Map(points.map((codePoint, index) => [codePoint, index]));
@@ -50,7 +50,7 @@ export function foldCodePoint(codePoint: number): number {
   return FOLDED.get(codePoint) ?? codePoint;
 }
 
-/** Itself included, in no particular order. */
+/** All code points with the same fold, itself included, in no particular order. */
 export function foldVariants(codePoint: number): readonly number[] {
   return VARIANTS.get(foldCodePoint(codePoint)) ?? [codePoint];
 }

@@ -94,9 +94,7 @@ function someOf(texts: List, options: TextOptions): Condition {
     .reduce(either, anyOf(single));
 }
 
-/**
- * Each with the newlines before and after it: as grams of one block. None is empty, since no gram has a newline in its middle.
- */
+/** The lines of a text, each with the newlines around it, since a block has these grams; none is empty. */
 function linesOf(text: string): List {
   if (!text.includes('\n')) return [text];
   const lines = text.split('\n');
@@ -195,7 +193,7 @@ function ofChoice(children: readonly SimpleTree[], reading: Reading): RequiredTe
   return withTexts(canBeEmpty, present.length === 0 ? undefined : joinTexts(present, reading));
 }
 
-/** Concatenation. */
+/** The texts of `left` followed by `right`. */
 function follow(left: RequiredTexts, right: RequiredTexts, reading: Reading): RequiredTexts {
   if (reading.remainingTexts <= 0) return withoutEnd(left, right, reading);
   const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, reading)) : casesOf(left);
@@ -220,7 +218,7 @@ function withoutEnd(left: RequiredTexts, right: RequiredTexts, reading: Reading)
   return { canBeEmpty, texts: { prefix, suffix: [''], condition } };
 }
 
-/** Of texts before a gap only the last characters matter. */
+/** Cuts texts before a gap to their last characters: only these matter. */
 function beforeGap(texts: Texts, reading: Reading): Texts {
   if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
   const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');

@@ -18,11 +18,11 @@ const ANY_IN_LINE = withoutSurrogates(complementRanges([{ start: 0x0a, end: 0x0b
 
 /** Sets that occurred before in the same expression: equal sets become one object, so that derived data is made once. */
 interface Sets {
-  /** By the text of the class. */
+  /** Classes by their text. */
   readonly classes: Map<string, SetNode>;
-  /** By code point; folded and unfolded. */
+  /** Literals by code point: those of one case, those of any case. */
   readonly literals: readonly [Map<number, SetNode>, Map<number, SetNode>];
-  /** By name; folded. */
+  /** Folded properties by name. */
   readonly properties: Map<string, CodePointRanges>;
 }
 

@@ -185,7 +185,7 @@ export class ShardRevisions {
     this.#hashSize = hashSize;
   }
 
-  /** Prepends the sets of other revisions, and reduces its own to `chosen`, in that order. */
+  /** The sets of other revisions, then those of `chosen`, in that order. */
   behind(before: readonly CodedSet[], chosen: readonly number[]): ShardRevisions {
     const sets = [...before, ...chosen.map((index) => this.sets[index]!)];
     return new ShardRevisions(this.docCount, sets, this.#unstored, this.#hashSize);

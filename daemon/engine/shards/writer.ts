@@ -161,7 +161,7 @@ class NameTable {
   }
 }
 
-/** Also sets the first doc of each blob row. */
+/** The rows of docs and what follows from them. Also sets the first doc of each blob row. */
 function docRows(
   tables: NewTables,
   names: NameTable,
