@@ -87,7 +87,8 @@ export class Accounts {
   private constructor({ configuration, version, now = Date.now, ...given }: AccountsOptions) {
     const { store, directory } = given;
     const log = given.log.labelled('accounts');
-    const secret = secretOf(configuration);
+    const own = configuration.secret?.reveal();
+    const secret = own === undefined ? openInstanceSecret(configuration.dataDir) : Buffer.from(own);
     const retentionDays = (): number => configuration.settings.auditRetentionDays;
     const auditLog = new AuditLog({ store, version, retentionDays, now, log });
     const context = { store, directory, auditLog, secret, now, log };
@@ -338,10 +339,6 @@ export class Accounts {
     const hash = hashCredential(this.#secret, apiKey.reveal());
     await this.store.apiKeys.replaceBootstrap(user.id, hash);
   }
-}
-
-function secretOf({ secret, dataDir }: Configuration): Buffer {
-  return secret === undefined ? openInstanceSecret(dataDir) : Buffer.from(secret.reveal());
 }
 
 function fixedSettings({ anonymousAccess, settings }: Configuration) {

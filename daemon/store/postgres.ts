@@ -129,7 +129,9 @@ function watched(client: PoolClient): PostgresPoolClient {
     try {
       return await client.query(text, [...values]);
     } catch (error) {
-      if (!(error instanceof DatabaseError) || isLost(error)) isBroken = true;
+      // With these severities the server ends the connection.
+      if (!(error instanceof DatabaseError) || ['FATAL', 'PANIC'].includes(error.severity ?? ''))
+        isBroken = true;
       throw error;
     }
   };
@@ -189,11 +191,6 @@ const UNWRITABLE: ReadonlySet<string> = new Set(['53100', '25006']);
 /** Errors of pg and of the system that are not answers of the server. */
 const UNREACHABLE =
   /^E[A-Z]+$|connection|terminated|timeout|not queryable|calling end on the pool|destroyed/i;
-
-/** Whether the server ends the connection with this error. */
-function isLost(error: DatabaseError): boolean {
-  return error.severity === 'FATAL' || error.severity === 'PANIC';
-}
 
 function faultOf(error: unknown): Fault | undefined {
   if (!(error instanceof DatabaseError)) {

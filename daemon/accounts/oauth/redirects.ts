@@ -52,12 +52,8 @@ export function isRegistered(registered: readonly string[], uri: string): boolea
   if (refusalOf(uri) !== undefined) return false;
   if (registered.includes(uri)) return true;
   if (!LOOPBACK.test(uri)) return false;
-  const requested = withoutPort(uri);
-  return registered.some((one) => LOOPBACK.test(one) && withoutPort(one) === requested);
-}
-
-function withoutPort(loopbackUri: string): string {
-  return loopbackUri.replace(LOOPBACK, '$1');
+  const requested = uri.replace(LOOPBACK, '$1');
+  return registered.some((one) => LOOPBACK.test(one) && one.replace(LOOPBACK, '$1') === requested);
 }
 
 /** What people see of an address: the host, or the scheme of an application. */

@@ -31,9 +31,10 @@ export function diagnosticLines(
   diagnostics: readonly Diagnostic[],
 ): string[] {
   const sorted = [...diagnostics].sort((left, right) => left.offset - right.offset);
-  const lines = sorted
-    .slice(0, DIAGNOSTICS_MAX)
-    .map((diagnostic) => `${file}:${lineAt(text, diagnostic.offset)}: ${diagnostic.text}`);
+  const lines = sorted.slice(0, DIAGNOSTICS_MAX).map((one) => {
+    const line = text.slice(0, one.offset).split('\n').length;
+    return `${file}:${line}: ${one.text}`;
+  });
   const more = sorted.length - DIAGNOSTICS_MAX;
   return [...new Set(lines), ...(more > 0 ? [`${file}: and ${more} more`] : [])];
 }
@@ -128,8 +129,4 @@ function nodeAt(tree: Node, path: readonly PropertyKey[]): Node {
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
   }
   return tree;
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }

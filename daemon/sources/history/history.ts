@@ -213,7 +213,9 @@ export class History {
     signal: AbortSignal,
   ): Promise<ListPart<CommitFields>> {
     const start = await this.#start(repo, call.ref, signal);
-    const part = isFiltered(call)
+    const { query, author, since, until, path } = call;
+    const isFiltered = [query, author, since, until, path].some((value) => value !== undefined);
+    const part = isFiltered
       ? await this.#walk(start, call, signal)
       : await this.#count(start, call, signal);
     const hashes = part.hashes ?? (await this.#list(start, call, signal));
@@ -374,10 +376,6 @@ function fileNotFound(path: string): HistoryError {
 
 function jsonOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
-}
-
-function isFiltered({ query, author, since, until, path }: CommitsCall): boolean {
-  return [query, author, since, until, path].some((value) => value !== undefined);
 }
 
 /** The error for the caller if a difference is too large. */

@@ -37,16 +37,15 @@ export async function statDiskFile(
   if (!guard.isInside(treePath)) return undefined;
   try {
     const stat = await lstat(diskPathOf(root, treePath), { bigint: true });
-    return (stat.isFile() && !isOwn(stat)) || stat.isSymbolicLink() ? stat : undefined;
+    const { dev, ino, nlink } = stat;
+    const isReadable = stat.isFile()
+      ? !isOwnFile({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) })
+      : stat.isSymbolicLink();
+    return isReadable ? stat : undefined;
   } catch (error) {
     if (isNowhere(error)) return undefined;
     throw error;
   }
-}
-
-/** Whether it is a file of our data directory, under any name. */
-function isOwn({ dev, ino, nlink }: BigIntStats): boolean {
-  return isOwnFile({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) });
 }
 
 /** A text that stays the same only while the file does; undefined: not settled yet. */

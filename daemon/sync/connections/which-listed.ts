@@ -214,7 +214,9 @@ function withNames(
   for (const { name } of others) taken.add(name);
   const unnamed = [...repos.filter(({ repoId }) => !names.has(repoId)), ...displaced];
   for (const { repoId, name, host } of unnamed) {
-    const numbered = keptOrFree(name, nameOf(nameHost, host!.facts.path), taken);
+    const preferred = nameOf(nameHost, host!.facts.path);
+    const isKept = isNumbered(name, preferred) && !taken.has(name);
+    const numbered = isKept ? name : freeRepoName(preferred, taken);
     taken.add(numbered);
     names.set(repoId, numbered);
   }
@@ -231,12 +233,6 @@ function withOwnNames({ repos: all }: StoredRepos, repos: readonly StoredRepo[])
     taken.add(name);
     return { ...repo, name };
   });
-}
-
-/** A numbered name: the one that the repo has already, or the first free one. */
-function keptOrFree(before: string, preferred: string, taken: ReadonlySet<string>): string {
-  const isKept = isNumbered(before, preferred) && !taken.has(before);
-  return isKept ? before : freeRepoName(preferred, taken);
 }
 
 function isNumbered(name: string, preferred: string): boolean {
