@@ -69,11 +69,11 @@ test('a search that waited reports how far the index is', async () => {
 test('an index that cannot be opened is retried by a later call', async () => {
   const folder = temporaryFolder();
   const dataDir = path.join(folder, 'data');
-  writeFileSync(dataDir, 'in the way');
+  mkdirSync(path.join(dataDir, 'store.db'), { recursive: true });
   const source = path.join(folder, 'source');
   const calls = open(source, dataDir);
   await assert.rejects(grep(calls), /the index cannot be opened/);
-  rmSync(dataDir);
+  rmSync(dataDir, { recursive: true });
   await assert.rejects(grep(calls), /the index cannot be opened: .*source/);
   mkdirSync(source);
   writeFiles(source, { 'a.c': 'int plum;\n' });

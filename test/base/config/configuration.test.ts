@@ -136,6 +136,11 @@ describe('configuration', () => {
         refusal({ TRAWL_SECRET_FILE: other }).message,
         /"; no file; allowed: a readable/,
       );
+    assert.match(
+      refusal({ TRAWL_DATA_DIR: file }).message,
+      /^TRAWL_DATA_DIR: .*key"; allowed: a fol/,
+    );
+    assert.match(refusal({ TRAWL_LOG_FILE: folder }).message, /^TRAWL_LOG_FILE: .* no folder is$/);
     const short = refusal({ TRAWL_SECRET: 'hush'.repeat(7) });
     assert.match(short.message, /^TRAWL_SECRET: \(hidden\); allowed: at least 32 bytes$/);
   });
