@@ -177,6 +177,20 @@ test('own store: after the first request decisions need no query', async () => {
   }
 });
 
+test('own store: requests during a report are neither lost nor admitted again', async () => {
+  const { store, open } = scene(false);
+  const { ledger } = open();
+  for (let i = 0; i < 3; i++) await ledger.take('u', 10, NOON_MS);
+  const release = store.pause();
+  await advance(2_000);
+  for (let i = 0; i < 4; i++) await ledger.take('u', 10, NOON_MS);
+  release();
+  await advance(10);
+  assert.equal(short(await ledger.take('u', 10, NOON_MS)), 'yes 2');
+  await ledger.close();
+  assert.equal(store.usedOn('u', TODAY), 8);
+});
+
 test('own store: on shutdown a failing store is retried', async () => {
   const { store, open } = scene(false);
   const daemon = open();

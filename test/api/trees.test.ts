@@ -2,8 +2,11 @@
 // checks, refusals, pages, and repositories that disappear.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { before } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type Answer, type App, BAD_REFS, startApp } from './app.ts';
 
@@ -34,6 +37,7 @@ type Reply<Body> = Answer<Body & Failure>;
 const parent = temporaryFolder();
 const repo = path.join(parent, 'tree');
 const goingRepo = makeRepo({ 'a.txt': 'plum\n' });
+const goingName = `local/${path.basename(goingRepo)}`;
 let app: App;
 
 before(async () => {
@@ -247,4 +251,49 @@ void test('branches and tags, in pages', async () => {
   );
   assert.deepEqual((await refsOf('plain')).body, []);
   assert.equal((await refsOf('nosuch')).status, 404);
+});
+
+/** Ids of the children of the daemon, of git. */
+function gitProcesses(): number[] {
+  const parentId = process.pid;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [, command, , owner] = /^\d+ \((.*)\) (\S) (\d+)/.exec(stat) ?? [];
+        return command === 'git' && Number(owner) === parentId;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+const hasProc = process.platform === 'linux';
+
+void test('a hanging git ends when its client disconnects', { skip: !hasProc }, async () => {
+  const settled = new Set(gitProcesses());
+  // git waits for input.
+  const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
+  execFileSync('mkfifo', [pipe]);
+  const abort = new AbortController();
+  const { signal } = abort;
+  const name = encodeURIComponent(goingName);
+  const addresses = [
+    `/api/source?repo=${name}&path=a.txt&ref=stuck`,
+    `/api/source?repo=${name}&path=a.txt&ref=stuck~1000`,
+    `/api/refs?repo=${name}`,
+  ];
+  const requested = [...addresses, ...addresses, ...addresses].map((address) =>
+    app.call(address, { signal }).catch(() => undefined),
+  );
+  const more = () => gitProcesses().filter((id) => !settled.has(id));
+  while (more().length < 4) await delay(10);
+  abort.abort();
+  await Promise.all(requested);
+  while (more().length > 0) await delay(10);
+  rmSync(pipe);
+  const answer = await refsOf(path.basename(goingRepo));
+  assert.equal(answer.status, 200);
 });

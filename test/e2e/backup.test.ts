@@ -391,3 +391,14 @@ void test('restored without its index: a search says that nothing is indexed, an
       /no repository in .* is indexed yet \(repositories: 1\); "trawl serve"/,
     );
 });
+
+void test('the daemon ends during a backup: an error and no file', async () => {
+  const { served, options } = await serveInstance();
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'backup.tar.gz');
+  const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
+  while (!backing.isOver && readdirSync(folder).length === 0) await setImmediate();
+  await served.process.stop('SIGKILL');
+  const { code } = await backing.ended;
+  assert.deepEqual(readdirSync(folder), code === 0 ? ['backup.tar.gz'] : []);
+});

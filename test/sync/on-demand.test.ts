@@ -615,3 +615,31 @@ void test('removed, damaged and rewritten repositories have no such revision; ot
   assert.deepEqual(displayed(await index.search(`plum rev:${commit}`)), []);
   assert.deepEqual(displayed(await index.search(`plum rev:${other}`)), []);
 });
+
+void test('languages depend on parent folders, and on the sources in the folder of a header only', async () => {
+  const repo = makeRepo({
+    '.gitattributes': '*.inc linguist-language=Pascal\n',
+    'cpp/a.cpp': 'x\n',
+    'cpp/deep/z.c': 'x\n',
+    'cpp/deeper.txt': 'x\n',
+    'cpp/zz.cpp': 'x\n',
+    'cpp/old.h': 'plum cpp\n',
+    'cpp/deep/old.h': 'plum c\n',
+    'own/.gitattributes': '*.inc linguist-language=PHP\n',
+    'own/below/old.inc': 'plum own\n',
+    'old.inc': 'plum root\n',
+  });
+  git(repo, 'tag', 'then');
+  for (const name of ['cpp/old.h', 'cpp/deep/old.h', 'own/below/old.inc', 'old.inc'])
+    git(repo, 'rm', '-q', name);
+  git(repo, 'commit', '-q', '-m', 'without');
+  await using index = await openWorld([repo]);
+  const foundAs = async (language: string): Promise<string[]> =>
+    displayed(await index.search(`plum rev:then lang:${language}`)).map(
+      (one) => one.split(' ')[0]!,
+    );
+  assert.deepEqual(await foundAs('c++'), ['cpp/old.h']);
+  assert.deepEqual(await foundAs('c'), ['cpp/deep/old.h']);
+  assert.deepEqual(await foundAs('pascal'), ['old.inc']);
+  assert.deepEqual(await foundAs('php'), ['own/below/old.inc']);
+});

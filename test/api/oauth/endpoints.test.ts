@@ -440,3 +440,27 @@ test('the audit names clients and users; audit, log and store contain no secret'
     assert.ok(!reported.includes(secret.replace(/^svo._/, '')));
   assert.ok(reported.includes('a refresh token was used twice'));
 });
+
+test('expired records are removed', async () => {
+  const { world, cookie, clientId } = await letIn();
+  const { accounts, store } = world.control;
+  await tokensFor(world, cookie, clientId);
+  await codeFor(world, cookie, clientId);
+  await requestOf(world, cookie, clientId);
+  const count = async () => {
+    const counts: Record<string, number> = {};
+    for await (const { table, rows } of store.dump())
+      if (table.startsWith('oauth_')) counts[table] = (counts[table] ?? 0) + rows.length;
+    return counts;
+  };
+  const all = { oauth_clients: 1, oauth_requests: 1, oauth_consents: 2, oauth_tokens: 1 };
+  assert.deepEqual(await count(), all);
+  await accounts.oauth.prune(accounts.now());
+  assert.deepEqual(await count(), all);
+  world.clock.nowMs += 3_600_000;
+  await accounts.oauth.prune(accounts.now());
+  assert.deepEqual(await count(), { oauth_clients: 1, oauth_consents: 1 });
+  world.clock.nowMs += 90 * DAY_MS;
+  await accounts.oauth.prune(accounts.now());
+  assert.deepEqual(await count(), {});
+});

@@ -1015,3 +1015,56 @@ test('a repository refused at a taken path is fetched at its current one', async
     'host/o/2:new.txt',
   ]);
 });
+
+test('a repository missed by shifting pages is not removed', async () => {
+  const host = hostOf(...Array<string>(5).fill(makeRepo(PLUM)));
+  await using index = await settled(host);
+  const [first, ...rest] = host.repos;
+  let pages = 0;
+  // 3 moves to the first page after that was read, and 1 goes.
+  host.beforePage = () => {
+    if (pages++ === 1) host.repos = rest;
+    return Promise.resolve();
+  };
+  const { result } = await index.sync('c');
+  assert.deepEqual([result!['missing'], host.requested.length > 4], [0, true]);
+  assert.equal((await found(index, 'plum')).length, 5, '1 was in the first listing');
+  await index.sync('c');
+  assert.deepEqual(index.displayed().length, 4, String(first?.hostId));
+});
+
+test('fetched but unindexed content is indexed by the next process', async () => {
+  const dataDir = temporaryFolder();
+  const one = makeRepo(PLUM);
+  const host = hostOf(one);
+  await using first = await settled(host, { dataDir });
+  await first.close();
+  commitFiles(one, { 'new.txt': 'plum\n' });
+  git(path.join(dataDir, 'clones/1.git'), 'fetch', '-q', one, '+refs/*:refs/*');
+  host.failAt = 0;
+  const fetchMirror = (): Promise<never> => Promise.reject(new Error('the host is down'));
+  await using next = await settled(host, { dataDir, fetchMirror });
+  assert.deepEqual(await found(next, 'plum'), ['host/o/1:a.txt', 'host/o/1:new.txt']);
+});
+
+test('a host empties a repository, fills it again, and names a missing default branch', async () => {
+  const folder = makeRepo(PLUM);
+  const host = hostOf(folder, makeRepo({ 'b.txt': 'plum\n' }));
+  await using index = await settled(host);
+  const foundAfterPush = async (time: string): Promise<string[]> => {
+    host.repos[0] = hostedRepo('1', folder, { pushedAt: `2026-01-0${time}T00:00:00.000Z` });
+    assert.equal((await index.sync('c')).result!['status'], 'SUCCESS');
+    return found(index, 'plum');
+  };
+  const [branch, commit] = [git(folder, 'symbolic-ref', 'HEAD'), git(folder, 'rev-parse', 'HEAD')];
+  git(folder, 'update-ref', '-d', branch);
+  assert.deepEqual(await foundAfterPush('1'), ['host/o/2:b.txt']);
+  assert.match(index.warnings.join(), /nothing is indexed: no files are committed/);
+  assert.equal(index.displayed().length, 2, 'it is still there');
+  git(folder, 'update-ref', branch, commit);
+  assert.deepEqual(await foundAfterPush('2'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  git(folder, 'symbolic-ref', 'HEAD', 'refs/heads/gone');
+  git(folder, 'branch', 'other', commit);
+  assert.deepEqual(await foundAfterPush('3'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+  assert.deepEqual(index.connections.degradations, []);
+});
