@@ -9,21 +9,6 @@ import {
   noMemoryError,
 } from '../../daemon/http/adapters/memory-budget.ts';
 
-test('a client gets an eighth, and all together no more than the whole', () => {
-  const budget = new MemoryBudget(800);
-  assert.equal(budget.shareMax, 100);
-  assert.equal(budget.tryTake('a', 101), undefined);
-  const reservations = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((clientKey) =>
-    budget.tryTake(clientKey, 100),
-  );
-  assert.ok(reservations.every((reservation) => reservation !== undefined));
-  assert.equal(budget.usedSize, 800);
-  assert.equal(budget.tryTake('i', 1), undefined);
-  reservations[0]?.release();
-  assert.equal(budget.tryTake('b', 1), undefined, 'the share of b is used up');
-  assert.ok(budget.tryTake('i', 100));
-});
-
 test('a reservation grows within the limit, shrinks, and is released once', () => {
   const budget = new MemoryBudget(80);
   const reservation = budget.tryTake('a', 0);

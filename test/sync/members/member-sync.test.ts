@@ -247,25 +247,6 @@ test('GitHub: a revoked credential is not tried on every repository', async (t) 
   assert.equal(Object.keys(await world.counts()).length, 50);
 });
 
-test('an incomplete list is refused: truncated, failed in the middle, too long', async (t) => {
-  const { mail, world, sync } = await mailWorld(t, 2);
-  mail.readers.set('acme/r1', ['a@x', 'b@x', 'c@x']).set('acme/r2', ['a@x']);
-  await sync.run('gh');
-  mail.readers.set('acme/r1', ['d@x', 'e@x', 'f@x']);
-  for (const failure of ['cut', 500, 404, 401] as const) {
-    mail.failing.set('acme/r1', failure);
-    await sync.run('gh');
-    assert.deepEqual(await world.counts(), { 1: 3, 2: 1 });
-    assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 1);
-    assert.equal((await world.store.hostReaders.reposOf('d@x')).length, 0);
-    assert.equal(messagesOf(sync).length, 1);
-  }
-  mail.failing.clear();
-  await sync.run('gh');
-  assert.equal((await world.store.hostReaders.reposOf('d@x')).length, 1);
-  assert.equal((await world.store.hostReaders.reposOf('c@x')).length, 0);
-});
-
 test('a list of more than two hundred thousand readers is refused', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 1, 2_000);
   mail.readers.set('acme/r1', ['a@x']);
