@@ -242,6 +242,28 @@ onBothAdapters('streamed searches', (kind) => {
     }
   });
 
+  test('a client that disconnects in the middle stops the units', { skip }, async () => {
+    const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
+    const shards = [0, 1, 2, 3].map((number) => makeShard(module, number, SLOW_DOCS));
+    const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    const { world, engine, finishedCount } = observed;
+    const wire = openWire(world.server);
+    const body = JSON.stringify({ query: 'common', matches: 100_000 });
+    wire.write(
+      `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await wire.until('"type":"chunk"');
+    wire.socket.destroy();
+    await eventually(() => world.lines.some((line) => line['status'] === 499));
+    const atEnd = finishedCount();
+    // The pool answers the next search when its threads have left the one before.
+    const next = await engine.search('zzz');
+    assert.equal(next.isSearchExhaustive, true);
+    const later = finishedCount();
+    assert.ok(later <= atEnd + 2, `${atEnd} units, then ${later}`);
+    assert.ok(later < 16, 'units were left');
+  });
+
   test('a stalled reader pauses the search', { skip }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const shards = [0, 1].map((number) => makeShard(module, number, SLOW_DOCS, 5000));
