@@ -32,7 +32,8 @@ import type { SearchRequest } from '../query/request.ts';
 import type { RenderSums } from './render.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
-import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
+import { acquireFor } from './on-demand.ts';
+import { type Completed, completeSearch, withSnapshot } from './service.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
@@ -84,7 +85,8 @@ export function explain(
   environment: SearchEnvironment,
   isWhole: boolean,
 ): Promise<Explanation> {
-  return withSnapshotFor(parts, request, environment, async (snapshot) => {
+  const acquire = () => acquireFor(parts, request, environment);
+  return withSnapshot(parts, acquire, async (snapshot) => {
     const rendered = new Map<number, RenderSums>();
     const rows: NodeRows = new Map();
     const completed = await completeSearch(

@@ -4,7 +4,8 @@ import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import { allOf, patternNode, regexNode, repoNode, valueNode } from '../query/nodes.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
-import { withAnswer } from './service.ts';
+import { acquireFor } from './on-demand.ts';
+import { completeSearch, withSnapshot } from './service.ts';
 import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
@@ -80,21 +81,18 @@ export async function navigate(
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
   };
-  return withAnswer(
-    parts,
-    request,
-    environment,
-    ({ prepared, answered, files, numbers, reasons }) => ({
+  const acquire = () => acquireFor(parts, request, environment);
+  return withSnapshot(parts, acquire, async (snapshot) => {
+    const completed = await completeSearch(parts, request, environment, snapshot);
+    const { prepared, answered, files, numbers, reasons } = completed;
+    const infos = repositoryInfos(answered, prepared.view);
+    return {
       stats: { matchCount: numbers.actualMatchCount },
       files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(occurrencesOf),
-      repositoryInfo: nearestFirst(
-        repositoryInfos(answered, prepared.view),
-        call.near,
-        repoDistance,
-      ),
+      repositoryInfo: nearestFirst(infos, call.near, repoDistance),
       ...exhaustiveness(reasons),
-    }),
-  );
+    };
+  });
 }
 
 function queryOf(

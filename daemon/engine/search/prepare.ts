@@ -91,8 +91,6 @@ export interface Prepared {
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
-  /** Most bytes of JSON in an answer; undefined: no limit. */
-  readonly sizeMax: number | undefined;
   /** On the query's syntax; ambiguous hints only without results. */
   readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
   /** On files whose content was not searched, for queries on contents. */
@@ -170,8 +168,7 @@ function* prepareSteps(
       ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
       : [];
   const unindexed = (): Hint[] => unindexedHints(repos());
-  const sizeMax = request.maxBytes;
-  return { tree, plan, scope, gaps, view, run, render, sizeMax, hints, unsearched, unindexed };
+  return { tree, plan, scope, gaps, view, run, render, hints, unsearched, unindexed };
 }
 
 function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {

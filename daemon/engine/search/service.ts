@@ -44,7 +44,8 @@ export function search(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
-  return withSnapshotFor(parts, request, environment, async (snapshot) => {
+  const acquire = () => acquireFor(parts, request, environment);
+  return withSnapshot(parts, acquire, async (snapshot) => {
     const completed = await completeSearch(parts, request, environment, snapshot);
     const { prepared, numbers, reasons } = completed;
     const found = { matchCount: numbers.totalMatchCount, isWhole: reasons.length === 0 };
@@ -94,33 +95,11 @@ function fitted(completed: Completed, hints: object, sizeMax: number): Completed
 /** Bound: a search that finds damage before anything is sent restarts without the shard. */
 const ATTEMPTS_MAX = 3;
 
-/** Makes an answer of a finished search while its snapshot is open. Errors: as `search`. */
-export function withAnswer<Answer>(
-  parts: EngineParts,
-  request: SearchRequest,
-  environment: SearchEnvironment,
-  make: (completed: Completed) => Answer,
-): Promise<Answer> {
-  return withSnapshotFor(parts, request, environment, async (snapshot) =>
-    make(await completeSearch(parts, request, environment, snapshot)),
-  );
-}
-
-/** Does `work` on the snapshot for a search. Errors: also those of acquireFor. */
-export function withSnapshotFor<Value>(
-  parts: EngineParts,
-  request: SearchRequest,
-  environment: SearchEnvironment,
-  work: (snapshot: Snapshot) => Promise<Value>,
-): Promise<Value> {
-  return withSnapshot(parts, work, () => acquireFor(parts, request, environment));
-}
-
-/** Keeps the snapshot, by default the current one, open during `work`; converts errors to those of a search. */
+/** Keeps a snapshot open during `work`; converts errors to those of a search. */
 export function withSnapshot<Value>(
   parts: EngineParts,
+  acquire: () => Snapshot | Promise<Snapshot>,
   work: (snapshot: Snapshot) => Promise<Value>,
-  acquire = async () => parts.snapshots.acquire(),
 ): Promise<Value> {
   return withoutDamaged(parts, async () => {
     const snapshot = await acquire();

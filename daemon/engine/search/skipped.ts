@@ -41,25 +41,29 @@ export function listSkipped(
   repoId: number,
   { reason, offset, limit }: SkippedWindow,
 ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }> {
-  return withSnapshot(parts, async ({ shards }) => {
-    const found: Found[] = [];
-    const yielder = new LoopYielder();
-    for (const shard of shards) {
-      const part = shard.parts.find((one) => one.repoId === repoId);
-      if (part === undefined) continue;
-      const tables = openTables(parts.searcher, shard.shardId);
-      const docIds = await skippedIn(part, shard.docCount, tables, reason, yielder);
-      found.push({ tables, docIds, next: 0 });
-    }
-    const items: SkippedDoc[] = [];
-    for (let position = 0; position < offset + limit; position++) {
-      await yielder.pause();
-      const doc = takeFirst(found);
-      if (doc === undefined) break;
-      if (position >= offset) items.push(doc);
-    }
-    return { items, total: found.reduce((sum, { docIds }) => sum + docIds.length, 0) };
-  });
+  return withSnapshot(
+    parts,
+    () => parts.snapshots.acquire(),
+    async ({ shards }) => {
+      const found: Found[] = [];
+      const yielder = new LoopYielder();
+      for (const shard of shards) {
+        const part = shard.parts.find((one) => one.repoId === repoId);
+        if (part === undefined) continue;
+        const tables = openTables(parts.searcher, shard.shardId);
+        const docIds = await skippedIn(part, shard.docCount, tables, reason, yielder);
+        found.push({ tables, docIds, next: 0 });
+      }
+      const items: SkippedDoc[] = [];
+      for (let position = 0; position < offset + limit; position++) {
+        await yielder.pause();
+        const doc = takeFirst(found);
+        if (doc === undefined) break;
+        if (position >= offset) items.push(doc);
+      }
+      return { items, total: found.reduce((sum, { docIds }) => sum + docIds.length, 0) };
+    },
+  );
 }
 
 /** By path. */

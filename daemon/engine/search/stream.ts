@@ -53,7 +53,8 @@ export function startStream(
       const over = { parts, request, environment, snapshot, prepared, search: completeSearch };
       const hints = (found: Found) => answerHints({ ...over, found });
       const { eventSizeMax } = environment;
-      return new SearchStream(parts, { ...prepared, hints }, snapshot, startNs, eventSizeMax);
+      const own = { ...prepared, hints, sizeMax: request.maxBytes ?? Infinity };
+      return new SearchStream(parts, own, snapshot, startNs, eventSizeMax);
     } catch (error) {
       parts.snapshots.release(snapshot);
       throw error;
@@ -61,8 +62,10 @@ export function startStream(
   });
 }
 
-/** With all hints, which may run further searches. */
+/** `hints`: all of them, which may run further searches. */
 type StreamPrepared = Omit<Prepared, 'hints'> & {
+  /** Bytes of JSON that all results may take. */
+  readonly sizeMax: number;
   readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
 
@@ -105,7 +108,7 @@ export class SearchStream {
     this.#prepared = prepared;
     this.#snapshot = snapshot;
     this.#eventSizeMax = eventSizeMax;
-    this.#remainingSize = prepared.sizeMax ?? Infinity;
+    this.#remainingSize = prepared.sizeMax;
     this.#totals = new RunningTotals(scope.shards, scope.quarantined);
     this.#ledger = new StatsLedger(this.#totals.counts, startNs);
     this.#backlog = new Backlog(view, run.limit, render.isWhole);
@@ -117,9 +120,7 @@ export class SearchStream {
         this.#backlog.add(unit, isHead);
       },
     });
-    // Time on the thread that owns the sockets; then the first chunk is made.
-    const options = { inlineNs: 2_000_000n, ...run };
-    this.#run = new Run(parts.searcher, parts.pool, options, true, (found) => this.#take(found));
+    this.#run = new Run(parts.searcher, parts.pool, run, true, (found) => this.#take(found));
     this.#runEnd = this.#run.start().then(
       () => this.#endRun('over'),
       (error: unknown) => this.#endRun({ error: searchErrorOf(error) }),

@@ -59,27 +59,36 @@ export function suggest(
   call: SuggestCall,
   environment: SearchEnvironment,
 ): Promise<Suggestion[]> {
-  return withSnapshot(parts, async (snapshot) => {
-    const rest =
-      call.query === undefined || call.query.trim() === ''
-        ? EVERYTHING
-        : await runInSlices(
-            filterSteps(call.query, { isRegexEnabled: false, isFolded: true }),
-            environment,
-          );
-    const { kind, prefix, limit } = call;
-    if (kind === 'file' || kind === 'sym') {
-      const found = await findNames(parts, kind, prefix, rest, environment, snapshot);
-      return best(found, prefix, limit);
-    }
-    const prepared = await prepareSearch(parts, { ...OPTIONS, query: rest }, environment, snapshot);
-    const candidates = await candidatesOf(kind, parts, prepared, environment, snapshot);
-    const exactValue = kind === 'lang' ? resolveLanguage(prefix) : undefined;
-    const fitting = candidates.filter(
-      ({ value }) => value === exactValue || rankOf(value, prefix) < RANKS.none,
-    );
-    return best(fitting, prefix, limit, exactValue);
-  });
+  return withSnapshot(
+    parts,
+    () => parts.snapshots.acquire(),
+    async (snapshot) => {
+      const rest =
+        call.query === undefined || call.query.trim() === ''
+          ? EVERYTHING
+          : await runInSlices(
+              filterSteps(call.query, { isRegexEnabled: false, isFolded: true }),
+              environment,
+            );
+      const { kind, prefix, limit } = call;
+      if (kind === 'file' || kind === 'sym') {
+        const found = await findNames(parts, kind, prefix, rest, environment, snapshot);
+        return best(found, prefix, limit);
+      }
+      const prepared = await prepareSearch(
+        parts,
+        { ...OPTIONS, query: rest },
+        environment,
+        snapshot,
+      );
+      const candidates = await candidatesOf(kind, parts, prepared, environment, snapshot);
+      const exactValue = kind === 'lang' ? resolveLanguage(prefix) : undefined;
+      const fitting = candidates.filter(
+        ({ value }) => value === exactValue || rankOf(value, prefix) < RANKS.none,
+      );
+      return best(fitting, prefix, limit, exactValue);
+    },
+  );
 }
 
 function candidatesOf(
