@@ -28,7 +28,8 @@ if (CLASS_COUNT * 4 > 16) ERROR('counters: size');
 
 /**
  * Sorts the first docs by class, stable; docs of one blob stay together. Errors:
- * STATUS_OUT_OF_MEMORY. Why not skipped then: threads with more memory would cut other units.
+ * STATUS_OUT_OF_MEMORY. Out of memory is an error rather than "keep the old order": otherwise
+ * threads would divide the docs into different units.
  */
 export function orderCandidates(arena: Arena, docs: usize, count: u32): i32 {
   if (slotLeaves.count < 2) return STATUS_OK;

@@ -253,7 +253,10 @@ export class Ledger {
     this.#syncing = undefined;
   }
 
-  /** Why those that are due too: they would wait as long again. The next tick reports them. */
+  /**
+   * Also fails users that are due but not in this batch, since the store would keep them waiting just as long. The next tick
+   * reports their counts.
+   */
   #fail(batch: readonly Entry[], error: Error): void {
     if (this.#failedTickCount === undefined)
       this.#log.error(`requests cannot be counted: ${error.message}`);

@@ -1,9 +1,9 @@
-// Yields the thread that owns the sockets between two pieces of work. Only one piece runs per turn of the event loop,
+// Yields the main thread between two pieces of work. Only one piece runs per turn of the event loop,
 // whoever it is for: if each of 500 requests took a millisecond per turn, all others would wait for half a second. Clients
 // alternate, so one with much work delays another by one piece only. `clientKey` is a person or an address
 // (http/client-address.ts).
 //
-// Other budgets of time: a search on this thread before it moves to the pool, 4 ms (engine/search/run-in-slices.ts); a step
+// Other budgets of time: a search on the main thread before it moves to the pool, 4 ms (engine/search/run-in-slices.ts); a step
 // of a search thread 5 ms, a search while others wait 20 ms (engine/host/search-worker.ts, http/admission.ts).
 
 import { addToList } from './lists.ts';

@@ -3,7 +3,7 @@
 
 import { nextTimeSlice } from './next-time-slice.ts';
 
-/** Requests started per turn. Bound: the stop of the event loop; a start takes 0.1 ms. */
+/** Requests started per turn. Bound: blocking of the event loop; a start takes 0.1 ms. */
 export const STARTS_MAX = 64;
 
 let startCount = 0;

@@ -1,4 +1,4 @@
-// Thread priorities: the thread that owns the sockets first, then searches, then builds that a search waits for, then
+// Thread priorities: the main thread first, then searches, then builds that a search waits for, then
 // background work. Without them a short request waited behind the slices of long searches: measured with 32 of them beside
 // a guest on two cores (daemon/DECISIONS.md, 2026-11-22).
 

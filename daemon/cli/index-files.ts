@@ -1,4 +1,5 @@
-// Describes and verifies the files of an index, beside the owner of the data directory. Loads the engine.
+// What `trawl inspect` and `trawl verify` do: they describe and check index files, also while a daemon holds the data
+// directory. Loads the engine.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';

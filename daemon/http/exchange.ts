@@ -24,7 +24,7 @@ export interface Exchange {
   permit?: Permit;
   reservation?: Reservation | undefined;
   body?: Promise<Buffer>;
-  /** The response has ended and `ends` have run; or it holds nothing, so that its end is not reported. */
+  /** Nothing may be reserved for this request any more: its response has ended, or had nothing to release. */
   isOver?: boolean;
   readonly ends: (() => void)[];
 }

@@ -16,6 +16,6 @@ function answerFor(json: Uint8Array): PackAnswer {
 lowerPriority('search');
 parentPort?.on('message', (json: Uint8Array) => {
   const answer = answerFor(json);
-  // Transferred: a copy would block the thread that owns the sockets.
+  // Transferred: a copy would block the main thread.
   parentPort?.postMessage(answer, 'packed' in answer ? [answer.packed.buffer] : []);
 });

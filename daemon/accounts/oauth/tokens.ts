@@ -1,5 +1,5 @@
 // Issues tokens for codes and refresh tokens, and revokes them. Each code and each refresh token is valid once: a second
-// use revokes all that the first one gave, since one of the two users of it should not have it. Of concurrent uses one is
+// use revokes all tokens issued for the first one, since one of the two users of it should not have it. Of concurrent uses one is
 // served, and revoked too.
 //
 // A refresh token begins with 32 digits shared with its successors: this distinguishes an old token from an unknown one
@@ -33,7 +33,7 @@ export interface TokenAnswer {
   readonly refresh_token: string;
 }
 
-interface Gift {
+interface TokenGrant {
   readonly consent: OAuthConsent;
   readonly family: string;
   readonly keyHash: string | null;
@@ -50,7 +50,7 @@ export class Tokens {
     this.#consents = consents;
   }
 
-  /** The user who gave the code or token of a request, for rate limits; undefined: unknown. Errors: NOT_READY. */
+  /** The user whose code or token a request has, for rate limits; undefined: unknown. Errors: NOT_READY. */
   async userOf(parameters: Parameters): Promise<string | undefined> {
     const { store, hash } = this.#context;
     const code = parameters.get('code');
@@ -63,7 +63,7 @@ export class Tokens {
   }
 
   /** Errors: OAuthError; NOT_READY. */
-  async give(parameters: Parameters, proof: Proof): Promise<TokenAnswer> {
+  async issue(parameters: Parameters, proof: Proof): Promise<TokenAnswer> {
     const grantType = parameters.require('grant_type');
     const isCode = grantType === 'authorization_code';
     if (!isCode && grantType !== 'refresh_token')
@@ -92,8 +92,8 @@ export class Tokens {
     const resource = this.#resourceOf(parameters, consent);
     const keyHash = await this.#keyOf(consent, proof);
     const family = randomHex(HALF_SIZE);
-    const gift = { consent, family, keyHash, resource, grantType: 'authorization_code' };
-    const made = this.#make(gift);
+    const grant = { consent, family, keyHash, resource, grantType: 'authorization_code' };
+    const made = this.#make(grant);
     if (!(await store.oauthConsents.redeem(consent.id, hash(family), made.next)))
       throw await this.#misused(consent, 'a code was used twice');
     return made.answer;
@@ -143,7 +143,7 @@ export class Tokens {
     return await this.#context.proofs.check(value, request, keyHash === null ? {} : { keyHash });
   }
 
-  #make({ consent, family, keyHash, resource, grantType }: Gift) {
+  #make({ consent, family, keyHash, resource, grantType }: TokenGrant) {
     const { hash, now, settings, auditLog } = this.#context;
     const { accessTokenTtlSeconds, refreshTokenTtlSeconds } = settings();
     const createdAt = now();

@@ -145,7 +145,7 @@ const giveTokens = oauthEndpoint(
     const { tokens } = context.accounts.oauth;
     const form = await readForm(context);
     count(context, await tokens.userOf(form));
-    return json(200, await tokens.give(form, proof), { Pragma: 'no-cache' });
+    return json(200, await tokens.issue(form, proof), { Pragma: 'no-cache' });
   },
 );
 

@@ -29,8 +29,8 @@ const SEARCH_ERRORS = [
   'REVISION_TOO_LARGE',
 ] as const;
 
-/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts without the entitlement. */
-export async function withContexts<Value>(
+/** Awaits a search. If it fails because a context is unknown and the licence has no contexts, reports the licence instead. */
+export async function explainMissingLicence<Value>(
   accounts: Accounts,
   found: Promise<Value>,
 ): Promise<Value> {
@@ -63,7 +63,7 @@ export const search = endpoint(
   },
   async ({ body }, context) => {
     const found = context.services.search.search(callOf(body, context), context);
-    const { json } = await withContexts(context.accounts, found);
+    const { json } = await explainMissingLicence(context.accounts, found);
     return { status: 200, content: { json } };
   },
 );
@@ -115,7 +115,7 @@ export const streamSearch = endpoint(
     // Not all of the context: a stream's output is not counted as one answer.
     const environment = { signal, permit, baseUrl, repoAccess, contexts, eventSizeMax };
     const found = services.search.stream(callOf(body, context), environment);
-    const events = await withContexts(accounts, found);
+    const events = await explainMissingLicence(accounts, found);
     return { status: 200, content: { events } };
   },
 );
@@ -140,6 +140,6 @@ export const explainSearch = endpoint(
     const { caller, services, repoAccess } = context;
     const isWhole = hasOwnerRole(caller) && seesAll(repoAccess);
     const found = services.search.explain(callOf(body, context), context, isWhole);
-    return ok(await withContexts(context.accounts, found));
+    return ok(await explainMissingLicence(context.accounts, found));
   },
 );

@@ -5,7 +5,7 @@ import { SUGGESTION_KINDS } from '../../engine/query/request.ts';
 import { type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
 import { boundedText, choiceText, integerText, requiredText } from '../shapes/input.ts';
 import { text } from '../shapes/schemas.ts';
-import { withContexts } from './search-endpoints.ts';
+import { explainMissingLicence } from './search-endpoints.ts';
 import { QUERY_SIZE_MAX } from './search-schemas.ts';
 
 const PREFIX_SIZE_MAX = 256;
@@ -83,6 +83,6 @@ export const getSuggestions = endpoint(
     const permitted = isSearch ? await withPermit(context) : context;
     if (permitted === undefined) return ok([]);
     const found = context.services.search.suggest({ ...request, limit }, permitted);
-    return ok(await withContexts(context.accounts, found));
+    return ok(await explainMissingLicence(context.accounts, found));
   },
 );

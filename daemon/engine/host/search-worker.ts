@@ -25,7 +25,7 @@ import { ShardError } from './space.ts';
 /** Guess: long enough that binding again after a switch is cheap in comparison. */
 const QUANTUM_NS = 20_000_000n;
 /** Bound: wait of messages while a job runs. */
-const SLICE_NS = 5_000_000n;
+const MESSAGE_WAIT_NS = 5_000_000n;
 
 interface Job {
   /** Only the rest must be reported. */
@@ -216,7 +216,7 @@ function enqueue(job: Job): void {
   if (queue.length === 1) setImmediate(runFirst);
 }
 
-/** Works on the first job for a slice, then handles messages. */
+/** Works on the first job until messages are due. */
 function runFirst(): void {
   const entry = queue[0];
   if (entry === undefined) return;
@@ -225,7 +225,7 @@ function runFirst(): void {
   isCalling = true;
   let startNs = process.hrtime.bigint();
   entry.isNew = false;
-  const hasMore = first.work(entry.job, startNs + SLICE_NS, () => {
+  const hasMore = first.work(entry.job, startNs + MESSAGE_WAIT_NS, () => {
     const nowNs = process.hrtime.bigint();
     entry.ranNs += nowNs - startNs;
     serveOthers(entry);
@@ -271,7 +271,7 @@ function receive(): void {
   }
 }
 
-/** Runs a slice on the second searcher, where no core call may last longer than a slice. */
+/** Works on a job with the second searcher, where no core call may last longer than QUANTUM_NS. */
 function runOnSecond(entry: Entry): void {
   if (second === undefined) {
     second = new Seat(secondOptions);
@@ -279,7 +279,7 @@ function runOnSecond(entry: Entry): void {
   }
   const startNs = process.hrtime.bigint();
   entry.isNew = false;
-  const hasMore = second.work(entry.job, startNs + SLICE_NS, () => {
+  const hasMore = second.work(entry.job, startNs + MESSAGE_WAIT_NS, () => {
     entry.isLong = process.hrtime.bigint() - startNs > QUANTUM_NS;
     return entry.isLong;
   });

@@ -22,6 +22,7 @@ interface Habit {
   readonly message: string;
   /** Arguments: the match, the text before it, and the groups of the pattern. */
   readonly instead: (...groups: string[]) => string;
+  /** Only without isRegexEnabled. */
   readonly isOfWords?: true;
   /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;

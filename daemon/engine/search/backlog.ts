@@ -36,7 +36,7 @@ export class Backlog {
   /** Of the groups of new docs: all heads together, then each unit. */
   #groupEnds: number[] = [];
   #moved: number | undefined;
-  /** Sorted and new. */
+  /** Number of docs not yet sent, sorted or not. */
   #count = 0;
   #rangeCount = 0;
   /** When the oldest doc arrived (performance.now). */

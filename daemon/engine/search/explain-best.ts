@@ -61,7 +61,7 @@ function scoreDoc(
   shardId: string,
   docId: number,
 ): ScoreParts | undefined {
-  // Bound: stop of the main thread by one file.
+  // Bound: blocking of the event loop by one file.
   const end = process.hrtime.bigint() + 20_000_000n;
   const isLate = (): boolean => process.hrtime.bigint() > end;
   if (!searcher.has(shardId)) return undefined;

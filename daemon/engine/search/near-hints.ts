@@ -49,7 +49,7 @@ type Search = (
   snapshot: Snapshot,
 ) => Promise<Counted>;
 
-interface Over {
+interface HintInputs {
   readonly parts: EngineParts;
   readonly request: SearchRequest;
   readonly environment: SearchEnvironment;
@@ -69,34 +69,36 @@ export interface Found {
 type HasRepo = (filter: Filter) => Promise<boolean>;
 
 /** Errors: those of a search, except damage. */
-export async function answerHints(over: Over): Promise<{ readonly hints?: readonly Hint[] }> {
-  const { prepared, found } = over;
+export async function answerHints(
+  inputs: HintInputs,
+): Promise<{ readonly hints?: readonly Hint[] }> {
+  const { prepared, found } = inputs;
   const { matchCount, isWhole } = found;
   const prior = prepared.hints(matchCount > 0);
   const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
   if (isOver) return prior;
   const isNothing = matchCount === 0 && isWhole;
   const unindexed = isNothing ? prepared.unindexed() : [];
-  const others = prior.hints ?? (unindexed.length > 0 ? [] : await nearHintsOf(over));
+  const others = prior.hints ?? (unindexed.length > 0 ? [] : await nearHintsOf(inputs));
   const unsearched = isNothing ? [...unindexed, ...prepared.unsearched()] : [];
   const hints = [...others.slice(0, HINTS_MAX - unsearched.length), ...unsearched];
   return hints.length === 0 ? {} : { hints };
 }
 
-async function nearHintsOf(over: Over): Promise<Hint[]> {
-  const { request, found } = over;
+async function nearHintsOf(inputs: HintInputs): Promise<Hint[]> {
+  const { request, found } = inputs;
   const { matchCount } = found;
   const { query: text } = request;
   if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return [];
-  const count = countOf(over);
-  const isElsewhere = matchCount === 0 && hasOtherRevisions(over);
+  const count = countOf(inputs);
+  const isElsewhere = matchCount === 0 && hasOtherRevisions(inputs);
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
   return elsewhere.length > 0
     ? elsewhere
-    : await nearHints(text, over, { count, hasRepo: hasRepoOf(over) });
+    : await nearHints(text, inputs, { count, hasRepo: hasRepoOf(inputs) });
 }
 
-function hasOtherRevisions({ snapshot, environment }: Over): boolean {
+function hasOtherRevisions({ snapshot, environment }: HintInputs): boolean {
   return visibleRepos(snapshot, environment.repoAccess).some(
     ({ revisions = [] }) => revisions.length > 1,
   );
@@ -121,7 +123,7 @@ async function revisionHint(
     : [{ message: `In other revisions there ${matchesFound(found)}.`, query }];
 }
 
-function countOf({ parts, request, environment, snapshot, search }: Over): Count {
+function countOf({ parts, request, environment, snapshot, search }: HintInputs): Count {
   // Bound: delay of an answer by all searches of similar queries.
   const endMs = performance.now() + 200;
   return async (changed) => {
@@ -143,7 +145,7 @@ function countOf({ parts, request, environment, snapshot, search }: Over): Count
   };
 }
 
-function hasRepoOf({ parts, request, environment, snapshot }: Over): HasRepo {
+function hasRepoOf({ parts, request, environment, snapshot }: HintInputs): HasRepo {
   return async (filter) => {
     const near = { ...request, query: filter };
     const { plan } = await prepareSearch(parts, near, environment, snapshot);
@@ -160,7 +162,7 @@ function countIn({ numbers, reasons }: Counted): number | undefined {
 
 async function nearHints(
   text: string,
-  { request, prepared, found }: Over,
+  { request, prepared, found }: HintInputs,
   counts: Pick<NearReader, 'count' | 'hasRepo'>,
 ): Promise<Hint[]> {
   const { isRegexEnabled, isCaseSensitivityEnabled, filter } = request;

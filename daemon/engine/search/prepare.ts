@@ -75,7 +75,7 @@ export interface EngineParts {
   readonly startThreads?: StartThreads;
   /** 0: none. */
   readonly timeoutMs: number;
-  /** Time on this thread before the pool continues. */
+  /** Time on the main thread before the pool continues. */
   readonly inlineNs?: bigint;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */

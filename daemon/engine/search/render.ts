@@ -21,11 +21,11 @@ import type { ScopeView } from './scope.ts';
 import type { LiveShard } from './snapshot.ts';
 import { addToList } from '../../base/lists.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
-import { isForHere } from './run.ts';
+import { fitsMainThread } from './run.ts';
 import { withShortLines } from './short-lines.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Measured: this many ranges take about 2 ms, which the thread that owns the sockets can afford. */
+/** Measured: this many ranges take about 2 ms, which the main thread can afford. */
 const INLINE_RANGES = 4000;
 /** Guess: makes all threads end at about the same time. */
 const GROUPS_PER_THREAD = 2;
@@ -166,7 +166,7 @@ export async function renderAnswer(
   const rangeCount = found.rangeMaxOf(docs);
   // Guess: rendering so few docs is faster than waking two threads.
   const isSmall = docs.length <= 150 && rangeCount <= INLINE_RANGES;
-  const isInline = isSmall && !context.isWhole && isForHere(context.encodedPlan);
+  const isInline = isSmall && !context.isWhole && fitsMainThread(context.encodedPlan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(list, isInline ? Infinity : groupSize(docs.length, context));
@@ -289,7 +289,7 @@ async function renderGroup(
   const options = { ...texts, contextLines, isWhole };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
-    // Bound: stop of the main thread; longer rendering moves to the pool.
+    // Bound: blocking of the event loop; longer rendering moves to the pool.
     const end = process.hrtime.bigint() + 10_000_000n;
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
     if (docs !== undefined) return docs;

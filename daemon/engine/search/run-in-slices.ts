@@ -1,11 +1,11 @@
-// Runs work in steps on the thread that owns the sockets, a few milliseconds per turn of the event loop.
+// Runs work in steps on the main thread, a few milliseconds per turn of the event loop.
 
 import type { Cancellation } from '../../base/cancellation.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 
-/** Bound: stop of the event loop. Most searches end sooner (daemon/DECISIONS.md). */
+/** Bound: blocking of the event loop. Most searches end sooner (daemon/DECISIONS.md). */
 export const SEARCH_SLICE_MS = 4;
 
 export interface ClientOptions {

@@ -22,8 +22,8 @@ import { SEARCH_SLICE_MS } from './run-in-slices.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './start-threads.ts';
 
-/** Bound: stop of this thread; the core reads 64 KiB of a plan in 0.5 ms without checking the clock. */
-export function isForHere({ bytes }: EncodedPlan): boolean {
+/** Whether the plan is small enough for the main thread. Reading it cannot be interrupted; 64 KiB take 0.5 ms. */
+export function fitsMainThread({ bytes }: EncodedPlan): boolean {
   return bytes.length <= 65_536;
 }
 
@@ -37,7 +37,7 @@ export interface RunOptions {
   readonly signal: Cancellation;
   /** Absent: the only search. */
   readonly permit?: SearchPermit | undefined;
-  /** Time on the thread that owns the sockets; default: a time slice. */
+  /** Time on the main thread; default: MAIN_THREAD_NS. */
   readonly inlineNs?: bigint | undefined;
 }
 
@@ -46,7 +46,8 @@ export type RunStop = 'deadline' | 'aborted' | 'failed';
 /** Receives each unit at most once; bindings and failures possibly several times. */
 export type FindingsListener = (findings: Findings) => void;
 
-const SLICE_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
+/** At a time. */
+const MAIN_THREAD_NS = BigInt(SEARCH_SLICE_MS) * 1_000_000n;
 
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
 
@@ -118,7 +119,7 @@ export class Run {
   }
 
   /**
-   * Searches on this thread first, then on the pool; or begins on the given pool thread. Resolves when all findings are
+   * Searches on the main thread first, then on the pool; or begins on the given pool thread. Resolves when all findings are
    * reported. Errors: PlanError, thrown at once if the plan can never run, else by the promise.
    */
   start(thread?: Thread): Promise<void> {
@@ -130,7 +131,7 @@ export class Run {
       this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(remainingMs)) * 1_000_000n;
     this.#options.permit?.attach(this);
     const isUnpaused = thread === undefined && this.#resumed === undefined;
-    if (isUnpaused && isForHere(this.#options.encodedPlan) && !this.#searchHere())
+    if (isUnpaused && fitsMainThread(this.#options.encodedPlan) && !this.#searchHere())
       return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
@@ -167,7 +168,7 @@ export class Run {
   /** False: nothing remains for other threads. */
   #searchHere(): boolean {
     const loop = this.#newLoop(this.#control);
-    const budgetNs = this.#options.inlineNs ?? SLICE_NS;
+    const budgetNs = this.#options.inlineNs ?? MAIN_THREAD_NS;
     const end = process.hrtime.bigint() + budgetNs;
     const hasMore = runFor(loop, budgetNs, () => process.hrtime.bigint() > end);
     if (hasMore) this.#report(loop.take());
@@ -251,7 +252,7 @@ export class Run {
     const isLate = (): boolean =>
       this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
     for (let hasMore = true; hasMore;) {
-      hasMore = runFor(loop, SLICE_NS, isLate);
+      hasMore = runFor(loop, MAIN_THREAD_NS, isLate);
       this.#report(loop.take());
       await this.#untilResumed();
       await new Promise<void>((resolve) => void setImmediate(resolve));

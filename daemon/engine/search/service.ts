@@ -49,8 +49,8 @@ export function search(
     const completed = await completeSearch(parts, request, environment, snapshot);
     const { prepared, numbers, reasons } = completed;
     const found = { matchCount: numbers.totalMatchCount, isWhole: reasons.length === 0 };
-    const over = { parts, request, environment, snapshot, prepared, found };
-    const hints = await answerHints({ ...over, search: completeSearch });
+    const inputs = { parts, request, environment, snapshot, prepared, found };
+    const hints = await answerHints({ ...inputs, search: completeSearch });
     const fitting =
       request.maxBytes === undefined ? completed : fitted(completed, hints, request.maxBytes);
     const isEmptied = fitting.files.count === 0 && completed.files.count > 0;

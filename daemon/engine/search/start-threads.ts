@@ -1,5 +1,5 @@
-// Chooses the thread where a search begins: the thread that owns the sockets, the fastest for a cheap query, or, when others
-// wait for it, a pool thread with little load. So one client gets the lowest latency, and many get all cores (measured in
+// Chooses the thread where a search begins: the main thread, the fastest for a cheap query, or, when others wait for it, a
+// pool thread with little load. So one client gets the lowest latency, and many get all cores (measured in
 // daemon/DECISIONS.md).
 
 import type { SearchPool } from '../host/pool.ts';

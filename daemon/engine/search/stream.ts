@@ -50,8 +50,8 @@ export function startStream(
     const snapshot = await acquireFor(parts, request, environment);
     try {
       const prepared = await prepareSearch(parts, request, environment, snapshot);
-      const over = { parts, request, environment, snapshot, prepared, search: completeSearch };
-      const hints = (found: Found) => answerHints({ ...over, found });
+      const inputs = { parts, request, environment, snapshot, prepared, search: completeSearch };
+      const hints = (found: Found) => answerHints({ ...inputs, found });
       const { eventSizeMax } = environment;
       const own = { ...prepared, hints, sizeMax: request.maxBytes ?? Infinity };
       return new SearchStream(parts, own, snapshot, startNs, eventSizeMax);

@@ -149,7 +149,7 @@ function isUnchanged(folder: string, state: MirrorState, refs: RemoteRefs): bool
   return (
     digestOf(refs) === state.refs &&
     (refs.defaultBranch ?? null) === state.defaultBranch &&
-    refStateOf(folder) === state.look
+    refStateOf(folder) === state.refState
   );
 }
 
@@ -194,7 +194,7 @@ async function update(work: Work, before: MirrorState): Promise<FetchedMirror> {
   try {
     checkGitPaths(folder);
     await makeStage(stage, folder);
-    // Not as a source: sources may not borrow objects.
+    // Not the option `repoPath`, which refuses repositories that borrow objects.
     const location = `--git-dir=${stage}`;
     const settings = [markOf(stage)];
     const fetched = [location, ...FETCH, remote.address.url, ...REFSPECS];
@@ -232,7 +232,7 @@ async function make(work: Work): Promise<FetchedMirror> {
 /** Branch of HEAD if the host names none. It need not exist. */
 const FALLBACK_BRANCH = 'refs/heads/main';
 
-type KeptState = Omit<MirrorState, 'look'>;
+type KeptState = Omit<MirrorState, 'refState'>;
 
 /** The refs in a stage: possibly more than listed, if somebody pushed meanwhile. Errors: nobody may read it. */
 async function confirmed(

@@ -17,17 +17,19 @@ const PACKS = 'objects/pack';
 const NEW = '.new-';
 const OLD = '.old-';
 
-const stateSchema = z.object({
-  version: z.literal(1),
-  /** Of branches and tags (`digestOf`). */
-  refs: z.string(),
-  /** Full name, as latin1; null: the host has none. */
-  defaultBranch: z.string().nullable(),
-  /** Digits of an id; 0: no refs. */
-  idLength: z.number(),
-  /** Fingerprint of the ref files (`refStateOf`): a change makes the next fetch compare them. */
-  look: z.string(),
-});
+const stateSchema = z
+  .object({
+    version: z.literal(1),
+    /** Of branches and tags (`digestOf`). */
+    refs: z.string(),
+    /** Full name, as latin1; null: the host has none. */
+    defaultBranch: z.string().nullable(),
+    /** Digits of an id; 0: no refs. */
+    idLength: z.number(),
+    /** `refState`, as it is named on disk: fingerprint of the ref files. A change makes the next fetch compare them. */
+    look: z.string(),
+  })
+  .transform(({ look, ...state }) => ({ ...state, refState: look }));
 
 export type MirrorState = Omit<z.output<typeof stateSchema>, 'version'>;
 
@@ -44,7 +46,10 @@ export async function readState(folder: string): Promise<MirrorState | undefined
 }
 
 /** Writes the mirror's state, with its refs packed. Errors: the file system's. */
-export async function writeState(folder: string, state: Omit<MirrorState, 'look'>): Promise<void> {
+export async function writeState(
+  folder: string,
+  state: Omit<MirrorState, 'refState'>,
+): Promise<void> {
   const text = JSON.stringify({ version: 1, ...state, look: refStateOf(folder) });
   await replaceFile(path.join(folder, STATE_NAME), text);
 }

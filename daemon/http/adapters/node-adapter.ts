@@ -164,7 +164,7 @@ export class NodeAdapter implements HttpAdapter {
     }
     if (gone.aborted) return;
     if (isLast) response.setHeader('Connection', 'close');
-    if (isLast && !message.complete) letRead(message.socket);
+    if (isLast && !message.complete) closeSlowly(message.socket);
     try {
       const isHead = message.method === 'HEAD';
       await send(response, answer, isHead ? undefined : answerBody, this.#streamStallMs);
@@ -228,7 +228,7 @@ function readHeaders(message: IncomingMessage): HeaderMap {
 }
 
 /** The library would close at once, and a reset caused by further bytes would discard what the client has not read. */
-function letRead(socket: Socket): void {
+function closeSlowly(socket: Socket): void {
   socket.destroySoon = () => lingeringEnd(socket);
 }
 

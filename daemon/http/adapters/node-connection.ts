@@ -63,7 +63,10 @@ export class Connection {
     else void exchange.serve();
   }
 
-  /** If it was the first answer, the next request begins: an answer without the socket would miss that its client left. */
+  /**
+   * Starts the next pipelined request once this answer is done. Not earlier: node gives a waiting response no socket, so we
+   * would not notice that its client left.
+   */
   onClosed(exchange: NodeExchange): void {
     if (this.#open[0] !== exchange || this.#socket.destroyed) return;
     this.#open.shift();

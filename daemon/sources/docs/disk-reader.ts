@@ -9,7 +9,7 @@ import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
-/** Files between two readings of the clock. Bound: the stop of the thread. */
+/** Files between two readings of the clock. Bound: blocking of the event loop. */
 const HASHED_AT_ONCE = 16;
 /** Steps after which a LoopYielder has read it. */
 const PAUSES = 64;

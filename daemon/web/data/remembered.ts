@@ -116,7 +116,7 @@ export const useRemembered = create<Remembered>()(
         applyTheme(theme);
         write('theme', theme);
         set({ theme });
-        tabs?.postMessage({ theme } satisfies Word);
+        tabs?.postMessage({ theme } satisfies TabMessage);
       },
       noteQuery: (query) => {
         if (!get().isConfirmed) return;
@@ -188,7 +188,7 @@ export function rememberFor(person: string | undefined): void {
     void useRemembered.persist.rehydrate();
   }
   useRemembered.setState({ isConfirmed: true });
-  tabs?.postMessage({ person: name } satisfies Word);
+  tabs?.postMessage({ person: name } satisfies TabMessage);
 }
 
 // Reads what another tab of this user wrote. Otherwise the next change in this tab would undo it.
@@ -198,7 +198,7 @@ addEventListener('storage', ({ key }: StorageEvent) => {
 });
 
 /** A message between tabs. */
-interface Word {
+interface TabMessage {
   readonly theme?: Theme;
   readonly isSignedOut?: true;
   /** The signed-in user, as a storage key. */
@@ -207,7 +207,7 @@ interface Word {
 
 const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel(PREFIX) : undefined;
 
-tabs?.addEventListener('message', ({ data }: MessageEvent<Word>) => {
+tabs?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
   if (data.theme !== undefined) {
     applyTheme(data.theme);
     useRemembered.setState({ theme: data.theme });
@@ -227,5 +227,5 @@ export function heedOtherPerson(heed: () => void): void {
 
 /** Makes other tabs of this instance reload, so that they show nothing of the user. */
 export function announceSignedOut(): void {
-  tabs?.postMessage({ isSignedOut: true } satisfies Word);
+  tabs?.postMessage({ isSignedOut: true } satisfies TabMessage);
 }

@@ -1,4 +1,4 @@
-// Search threads have a lower priority than the thread of the sockets, and background work a lower one still; other
+// Search threads have a lower priority than the main thread, and background work a lower one still; other
 // threads stay unchanged.
 
 import assert from 'node:assert/strict';

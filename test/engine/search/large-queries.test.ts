@@ -106,7 +106,7 @@ void test('preparing ends when its client disconnects', async () => {
   await assert.rejects(prepared, { name: 'AbortError' });
 });
 
-void test('a large plan is not read on the thread of the sockets', async () => {
+void test('a large plan is not read on the main thread', async () => {
   await using engine = await engineOf();
   let planCount = 0;
   const begin = engine.searcher.beginPlan.bind(engine.searcher);

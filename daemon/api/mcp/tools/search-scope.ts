@@ -57,7 +57,7 @@ export function beyondLimit(limit: number, limitMax: number, count: number): str
 
 /** Bytes of a line in results. */
 const LINE_SIZE_MAX = 2000;
-/** Bytes of an answer, which the serving thread parses at once: more than fits into a text. */
+/** Bytes of an answer, which the main thread parses at once: more than fits into a text. */
 const ANSWER_SIZE_MAX = 8_000_000;
 
 export function isAnswerFull({ incompleteReasons = [] }: SearchResponse): boolean {
