@@ -54,7 +54,7 @@ export function renderDocs(
   count: u32,
   links: usize,
   contextLines: u32,
-  isWhole: u32,
+  returnsContent: u32,
   out: usize,
   outEnd: usize,
 ): i32 {
@@ -85,7 +85,7 @@ export function renderDocs(
       docId,
       load<u32>(request, layout.RENDER_RANGE_MAX_OFFSET),
       contextLines,
-      isWhole,
+      returnsContent,
       load<u32>(request, layout.RENDER_KEPT_OFFSET),
       load<u32>(request, layout.RENDER_KEPT_COUNT_OFFSET),
       out + 1,

@@ -80,7 +80,7 @@ export let renderedRangeCount: u32 = 0;
  * Writes the doc to [outStart, outEnd); returns the bytes, or STATUS_OUT_OF_MEMORY if the area or
  * the arena is too small. The doc must match the bound tree.
  * @param contextLines  lines around each range, 0 to 100
- * @param isWhole  1: the whole content too
+ * @param returnsContent  1: the whole content too
  * @param kept  `keptCount` ranges of the doc that a unit kept
  */
 export function renderDoc(
@@ -88,7 +88,7 @@ export function renderDoc(
   docId: u32,
   rangeMax: u32,
   contextLines: u32,
-  isWhole: u32,
+  returnsContent: u32,
   kept: usize,
   keptCount: u32,
   outStart: usize,
@@ -103,10 +103,10 @@ export function renderDoc(
   }
   const bytesBefore = contentBytesRead;
   const wasRead = current.isRead;
-  if (rangeCount > 0 || isWhole != 0) needCurrentContent();
+  if (rangeCount > 0 || returnsContent != 0) needCurrentContent();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
   if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
-  if (isWhole != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {
+  if (returnsContent != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {
     return STATUS_OUT_OF_MEMORY;
   }
   renderBytesRead = contentBytesRead - bytesBefore;

@@ -56,7 +56,7 @@ export function servicesOf(all: DaemonParts): Services {
     search: {
       search: (call, context) => search(parts, call, context),
       stream: (call, context) => startStream(parts, call, context),
-      explain: (call, context, isWhole) => explain(parts, call, context, isWhole),
+      explain: (call, context, seesShards) => explain(parts, call, context, seesShards),
       navigate: (kind, call, context) => navigate(parts, kind, call, context),
       suggest: (call, context) => suggest(parts, call, context),
     },

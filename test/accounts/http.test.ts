@@ -226,14 +226,14 @@ test('scoped tokens: valid for exactly one hour, created by keys only, never exc
   );
   const ownToken = (await mint(ownerKey, { repoIds: [1, 3] })).json()['token'] as string;
   assert.deepEqual(await visibleTo(ownToken), [3, 1]);
-  for (const [as, isWhole] of [
+  for (const [as, seesShards] of [
     [ownToken, false],
     [memberKey, false],
     [ownerKey, true],
   ] as const) {
     const explained = await send('POST', '/api/explain', as, SEARCH_BODY);
     assert.equal(explained.status, 200);
-    assert.equal('shards' in explained.json(), isWhole);
+    assert.equal('shards' in explained.json(), seesShards);
   }
   await world.control.store.grants.remove(world.member.id, [2]);
   assert.deepEqual(await visibleTo(token), [1]);

@@ -158,10 +158,10 @@ function searchOf(options: WorldOptions, calls: SearchRequest[]): Services['sear
       calls.push(call);
       return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
     },
-    async explain(call, context, isWhole) {
+    async explain(call, context, seesShards) {
       calls.push(call);
       await search(call, context);
-      return { ...explanationOf(call.query), ...(isWhole ? { shards: [] } : {}) };
+      return { ...explanationOf(call.query), ...(seesShards ? { shards: [] } : {}) };
     },
     navigate: options.navigate ?? findNothing,
     suggest: async () => [{ value: 'a' }],

@@ -138,8 +138,8 @@ export const explainSearch = endpoint(
   },
   async ({ body }, context) => {
     const { caller, services, repoAccess } = context;
-    const isWhole = hasOwnerRole(caller) && seesAll(repoAccess);
-    const found = services.search.explain(callOf(body, context), context, isWhole);
+    const seesShards = hasOwnerRole(caller) && seesAll(repoAccess);
+    const found = services.search.explain(callOf(body, context), context, seesShards);
     return ok(await explainMissingLicence(context.accounts, found));
   },
 );

@@ -32,8 +32,8 @@ export interface SearchService {
     context: SearchEnvironment,
   ): Promise<{ json: Uint8Array | LazyBytes }>;
   stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
-  /** `isWhole`: the caller may see shards, and docs that nobody sees. Returns the response object. */
-  explain(call: SearchCall, context: SearchEnvironment, isWhole: boolean): Promise<object>;
+  /** `seesShards`: the caller may see shards, and docs that nobody sees. Returns the response object. */
+  explain(call: SearchCall, context: SearchEnvironment, seesShards: boolean): Promise<object>;
   navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
   suggest(call: SuggestCall, context: SearchEnvironment): Promise<readonly Suggestion[]>;
 }

@@ -45,7 +45,7 @@ export interface CoreExports {
     count: number,
     links: number,
     contextLines: number,
-    isWhole: number,
+    returnsContent: number,
     out: number,
     outEnd: number,
   ): number;

@@ -81,7 +81,7 @@ export interface RenderOptions {
   /** Requests refer to them by index. */
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
-  readonly isWhole: boolean;
+  readonly returnsContent: boolean;
   /** ASCII JSON members to add to each result, from a comma on. */
   readonly members?: readonly string[];
 }
@@ -139,8 +139,7 @@ export class Searcher {
   readonly #spaceByShard = new Map<string, Space>();
   #encodedPlan: EncodedPlan = NO_PLAN;
   readonly #compiled = new Set<Space>();
-  /** `isWhole`: bound to all docs of the shard. */
-  #bound: { space: Space; shardId: string; isWhole: boolean } | undefined;
+  #bound: { space: Space; shardId: string; isOfAllDocs: boolean } | undefined;
   #isTickAwaited = false;
   /** If unchanged since the last tick, a long search is running. */
   #lastPlan: EncodedPlan | undefined;
@@ -325,7 +324,7 @@ export class Searcher {
   #bindBy(
     shardId: string,
     isStopRequested: StopTest,
-    isWhole: boolean,
+    isOfAllDocs: boolean,
     call: (view: number, space: Space) => number,
   ): Space | undefined {
     const space = this.#spaceWithPlan(shardId);
@@ -338,7 +337,7 @@ export class Searcher {
     if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
-    this.#bound = { space, shardId, isWhole };
+    this.#bound = { space, shardId, isOfAllDocs };
     return space;
   }
 
@@ -365,7 +364,7 @@ export class Searcher {
 
   /** Whether the plan is bound to all docs of this shard. */
   isBound(shardId: string): boolean {
-    return this.#bound?.shardId === shardId && this.#bound.isWhole;
+    return this.#bound?.shardId === shardId && this.#bound.isOfAllDocs;
   }
 
   #boundSpace(): Space {
@@ -475,12 +474,12 @@ export class Searcher {
       rows.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, 0, true);
       keptNext += keptCount * layout.KEPT_RANGE_SIZE;
     }
-    const { contextLines, isWhole, members } = options;
+    const { contextLines, returnsContent, members } = options;
     const linksEnd = writeLinks(memory, links, options.links);
     const out = members === undefined ? linksEnd : writeMembers(memory, linksEnd, members, rows);
-    const whole = isWhole ? 1 : 0;
+    const withContent = returnsContent ? 1 : 0;
     const count = untilStopped(core, isStopRequested, () =>
-      exports.renderDocs(outputStart, requested, links, contextLines, whole, out, outputEnd),
+      exports.renderDocs(outputStart, requested, links, contextLines, withContent, out, outputEnd),
     );
     if (count === STATUS_STOPPED) return undefined;
     const sizes = new Uint32Array(count);

@@ -48,11 +48,11 @@ export class Backlog {
   lostCount = 0;
 
   /** @param limit  most ranges in total */
-  constructor(context: OrderContext, limit: number, isWhole: boolean) {
+  constructor(context: OrderContext, limit: number, returnsContent: boolean) {
     this.#context = context;
     this.#remainingRanges = limit;
     // Guess, before the first result is rendered.
-    this.#docSize = isWhole ? 16_384 : 2048;
+    this.#docSize = returnsContent ? 16_384 : 2048;
   }
 
   /** Units come in the order of the search; all heads before the first batch. */

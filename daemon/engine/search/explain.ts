@@ -78,12 +78,12 @@ export interface Explanation extends Exhaustiveness {
   readonly stats: object;
 }
 
-/** Errors: as `search` of service.ts. @param isWhole  includes shards, and index data of docs that the caller cannot see */
+/** Errors: as `search` of service.ts. @param seesShards  includes shards, and index data of docs that the caller cannot see */
 export function explain(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
-  isWhole: boolean,
+  seesShards: boolean,
 ): Promise<Explanation> {
   const acquire = () => acquireFor(parts, request, environment);
   return withSnapshot(parts, acquire, async (snapshot) => {
@@ -99,8 +99,8 @@ export function explain(
     const { prepared, totals, numbers, reasons } = completed;
     const { tree, plan } = prepared;
     const best = await runInSlices(explainBest(completed, parts.searcher), environment);
-    const counts = await runInSlices(countsOf(completed, rows, isWhole), environment);
-    const shards = isWhole
+    const counts = await runInSlices(countsOf(completed, rows, seesShards), environment);
+    const shards = seesShards
       ? await runInSlices(explainShards(completed, rendered, snapshot, rows), environment)
       : undefined;
     const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
@@ -112,7 +112,7 @@ export function explain(
       plan: {
         conditions: explainConditions(plan, counts),
         regexps: await runInSlices(explainRegexps(tree, parts.searcher), environment),
-        estimatedBytes: estimatedBytesOf(completed, isWhole),
+        estimatedBytes: estimatedBytesOf(completed, seesShards),
         verifiedBytes: totals.counts.contentBytesLoaded,
       },
       totals: { ...(await scopeTotals(completed, snapshot, environment)), ...numbers },
@@ -128,19 +128,19 @@ export function explain(
 function* countsOf(
   { totals, prepared: { scope } }: Completed,
   rows: NodeRows,
-  isWhole: boolean,
+  seesShards: boolean,
 ): Steps<CountsByNode> {
-  const isHidden = !isWhole && scope.shards.some(({ hidesDocs }) => hidesDocs === true);
+  const isHidden = !seesShards && scope.shards.some(({ hidesDocs }) => hidesDocs === true);
   if (isHidden) return new Map();
   const bindings = totals.shards.flatMap(({ binding }) => (binding === undefined ? [] : [binding]));
   return yield* sumCounts(bindings, rows);
 }
 
-/** Shards with hidden docs are included only if `isWhole`: their candidates include hidden docs. */
-function estimatedBytesOf({ totals, prepared }: Completed, isWhole: boolean): number {
+/** Shards with hidden docs are included only if `seesShards`: their candidates include hidden docs. */
+function estimatedBytesOf({ totals, prepared }: Completed, seesShards: boolean): number {
   const { shards } = prepared.scope;
   return totals.shards
-    .filter(({ shard }) => isWhole || shards[shard]!.hidesDocs !== true)
+    .filter(({ shard }) => seesShards || shards[shard]!.hidesDocs !== true)
     .reduce((sum, { binding }) => sum + (binding?.candidateBytes ?? 0), 0);
 }
 

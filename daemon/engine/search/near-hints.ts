@@ -61,8 +61,7 @@ interface HintInputs {
 
 export interface Found {
   readonly matchCount: number;
-  /** It was exhaustive. */
-  readonly isWhole: boolean;
+  readonly isExhaustive: boolean;
 }
 
 /** Whether a filter matches a repo, with or without files. */
@@ -73,11 +72,11 @@ export async function answerHints(
   inputs: HintInputs,
 ): Promise<{ readonly hints?: readonly Hint[] }> {
   const { prepared, found } = inputs;
-  const { matchCount, isWhole } = found;
+  const { matchCount, isExhaustive } = found;
   const prior = prepared.hints(matchCount > 0);
-  const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isWhole);
+  const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isExhaustive);
   if (isOver) return prior;
-  const isNothing = matchCount === 0 && isWhole;
+  const isNothing = matchCount === 0 && isExhaustive;
   const unindexed = isNothing ? prepared.unindexed() : [];
   const others = prior.hints ?? (unindexed.length > 0 ? [] : await nearHintsOf(inputs));
   const unsearched = isNothing ? [...unindexed, ...prepared.unsearched()] : [];

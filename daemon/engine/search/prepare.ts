@@ -141,7 +141,7 @@ function* prepareSteps(
     shards,
     baseUrl,
     contextLines: request.contextLines,
-    isWhole: request.whole,
+    returnsContent: request.whole,
     lineSizeMax: request.maxLineBytes,
     fields: request.fields ?? RESULT_FIELDS,
     revisionTexts: displayedRevisionTexts(resolved),

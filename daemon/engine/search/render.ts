@@ -37,7 +37,7 @@ export interface RenderContext {
   readonly shards: readonly LiveShard[];
   readonly baseUrl: string;
   readonly contextLines: number;
-  readonly isWhole: boolean;
+  readonly returnsContent: boolean;
   /** Most bytes of a line in chunks; undefined: all. */
   readonly lineSizeMax: number | undefined;
   readonly fields: readonly ResultField[];
@@ -166,7 +166,7 @@ export async function renderAnswer(
   const rangeCount = found.rangeMaxOf(docs);
   // Guess: rendering so few docs is faster than waking two threads.
   const isSmall = docs.length <= 150 && rangeCount <= INLINE_RANGES;
-  const isInline = isSmall && !context.isWhole && fitsMainThread(context.encodedPlan);
+  const isInline = isSmall && !context.returnsContent && fitsMainThread(context.encodedPlan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(list, isInline ? Infinity : groupSize(docs.length, context));
@@ -233,9 +233,9 @@ function readingOf(
   return sum;
 }
 
-function groupSize(count: number, { pool, isWhole }: RenderContext): number {
+function groupSize(count: number, { pool, returnsContent }: RenderContext): number {
   // Bound: delay of other searches by one group, about 4 ms.
-  if (isWhole) return 40;
+  if (returnsContent) return 40;
   return Math.max(50, Math.ceil(count / (pool.size * GROUPS_PER_THREAD)));
 }
 
@@ -276,7 +276,7 @@ async function renderGroup(
   context: RenderContext,
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
-  const { searcher, pool, encodedPlan, contextLines, isWhole } = context;
+  const { searcher, pool, encodedPlan, contextLines, returnsContent } = context;
   const { shard, docs } = group;
   const { shardId } = context.shards[shard]!;
   const requests = new Uint32Array(docs.length * REQUEST_WORDS);
@@ -286,7 +286,7 @@ async function renderGroup(
     requests[i * REQUEST_WORDS + 3] = found.keptCount(docs[i]!);
   }
   const texts = linkDocs(found, group, requests, context);
-  const options = { ...texts, contextLines, isWhole };
+  const options = { ...texts, contextLines, returnsContent };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
     // Bound: blocking of the event loop; longer rendering moves to the pool.

@@ -48,7 +48,7 @@ export function search(
   return withSnapshot(parts, acquire, async (snapshot) => {
     const completed = await completeSearch(parts, request, environment, snapshot);
     const { prepared, numbers, reasons } = completed;
-    const found = { matchCount: numbers.totalMatchCount, isWhole: reasons.length === 0 };
+    const found = { matchCount: numbers.totalMatchCount, isExhaustive: reasons.length === 0 };
     const inputs = { parts, request, environment, snapshot, prepared, found };
     const hints = await answerHints({ ...inputs, search: completeSearch });
     const fitting =

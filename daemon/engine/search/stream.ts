@@ -111,7 +111,7 @@ export class SearchStream {
     this.#remainingSize = prepared.sizeMax;
     this.#totals = new RunningTotals(scope.shards, scope.quarantined);
     this.#ledger = new StatsLedger(this.#totals.counts, startNs);
-    this.#backlog = new Backlog(view, run.limit, render.isWhole);
+    this.#backlog = new Backlog(view, run.limit, render.returnsContent);
     this.#order = new UnitOrder(scope.shards.length, run.limit, {
       addHeadBinding: (binding) => this.#totals.addHeadBinding(binding),
       addBinding: (binding) => this.#totals.addBinding(binding),
@@ -311,9 +311,9 @@ export class SearchStream {
       this.#prepared.gaps,
     );
     const reasons = this.#isCut ? withSizeLimit(found) : found;
-    const isWhole = reasons.length === 0;
+    const isExhaustive = reasons.length === 0;
     const isEmptied = this.#isCut && totals.actualMatchCount === 0;
-    const matched = { matchCount: totals.totalMatchCount, isWhole };
+    const matched = { matchCount: totals.totalMatchCount, isExhaustive };
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),

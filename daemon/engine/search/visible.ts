@@ -54,7 +54,7 @@ class Tables {
   get isPartial(): boolean {
     const { repos, shards } = this.#snapshot;
     return (this.#isPartial ??=
-      !shards.every(isWhole) || repos.some(({ revisions }) => revisions !== undefined));
+      !shards.every(isOfOneRepo) || repos.some(({ revisions }) => revisions !== undefined));
   }
 }
 
@@ -161,7 +161,7 @@ function tablesFor(snapshot: Snapshot): Tables {
 }
 
 /** Whether all docs of a shard are of one repo, which has one revision. */
-function isWhole(shard: LiveShard): boolean {
+function isOfOneRepo(shard: LiveShard): boolean {
   return shard.parts.length === 1 && containsAll(shard.parts[0]!) && isCovered(shard);
 }
 
@@ -169,7 +169,7 @@ function partialRepos({ repos, shards }: Snapshot): Set<number> {
   const partial = new Set<number>();
   for (const { repoId, revisions } of repos) if (revisions !== undefined) partial.add(repoId);
   for (const shard of shards)
-    if (!isWhole(shard)) for (const { repoId } of shard.parts) partial.add(repoId);
+    if (!isOfOneRepo(shard)) for (const { repoId } of shard.parts) partial.add(repoId);
   return partial;
 }
 

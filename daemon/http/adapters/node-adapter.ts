@@ -189,8 +189,8 @@ export class NodeAdapter implements HttpAdapter {
     const outlet = {
       sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
-      end: (isWhole: boolean) => {
-        const isLast = !isWhole || this.#isClosing;
+      end: (isComplete: boolean) => {
+        const isLast = !isComplete || this.#isClosing;
         const { socket } = response;
         response.end(isLast ? () => socket?.destroySoon() : undefined);
         endInTime(response, this.#streamStallMs);

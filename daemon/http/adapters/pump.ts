@@ -16,7 +16,7 @@ export interface Outlet {
   /** Writes bytes. False: the socket is full and will call the pump's `onDrain` once it is empty. */
   write(bytes: Uint8Array): boolean;
   /** Closes the connection if the body is incomplete. */
-  end(isWhole: boolean): void;
+  end(isComplete: boolean): void;
   drop(): void;
 }
 
@@ -40,7 +40,7 @@ export class Pump {
 
   /** Resolves when the response is ended or dropped. */
   async run(): Promise<void> {
-    let isWhole = true;
+    let isComplete = true;
     try {
       for (let chunk = await this.#pull(); chunk !== undefined; chunk = await this.#pull()) {
         this.#add(chunk);
@@ -49,11 +49,11 @@ export class Pump {
           await this.#sleep();
       }
     } catch {
-      isWhole = false;
+      isComplete = false;
     }
     while (!this.#isOver && !(this.#canWrite && this.#waitingSize === 0)) await this.#sleep();
-    if (!this.#isOver && !isWhole && this.#body.isOpenEnded === true) this.#outlet.drop();
-    else if (!this.#isOver) this.#outlet.end(isWhole);
+    if (!this.#isOver && !isComplete && this.#body.isOpenEnded === true) this.#outlet.drop();
+    else if (!this.#isOver) this.#outlet.end(isComplete);
     this.#finish();
   }
 

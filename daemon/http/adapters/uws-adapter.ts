@@ -325,11 +325,11 @@ class UwsOutlet implements Outlet {
     }
   }
 
-  end(isWhole: boolean): void {
+  end(isComplete: boolean): void {
     this.stop();
     this.#response.cork(() => {
       this.#writeHead();
-      this.#response.end(undefined, !isWhole);
+      this.#response.end(undefined, !isComplete);
     });
     this.#onEnd();
   }

@@ -491,13 +491,13 @@ export class Engine implements AsyncDisposable {
     query: string,
     request: Partial<SearchRequest> = {},
     repoAccess = SEES_ALL,
-    isWhole = true,
+    seesShards = true,
   ): Promise<Explanation & { readonly shards: readonly ShardRow[] }> {
     const { signal } = new AbortController();
     const { contexts } = this;
     const environment = { signal, baseUrl: 'http://localhost', repoAccess, contexts };
     const call = { ...DEFAULTS, ...request, query };
-    const explained = await explain(this.parts, call, environment, isWhole);
+    const explained = await explain(this.parts, call, environment, seesShards);
     return { ...explained, shards: explained.shards ?? [] };
   }
 

@@ -76,7 +76,7 @@ function renderUnit(
     next += 1 + 2 * count;
     const ranges = change?.(found) ?? new Uint32Array();
     const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2);
-    const options = { links: [LINKS], contextLines: i % 3, isWhole: false };
+    const options = { links: [LINKS], contextLines: i % 3, returnsContent: false };
     const done = searcher.render(requests, ranges, options)!;
     const numbers = [done.rangeCount, done.bytesRead[0], done.loadCount];
     docs.push(`${Buffer.from(done.json).toString()} ${numbers.join(' ')}`);
@@ -163,7 +163,7 @@ void test('after a binding to the heads its docs are rendered by it, others are 
   const { searcher, shardId } = await searcherOver('debug', docs);
   searcher.beginPlan(encodedPlan('plum'));
   assert.equal(searcher.bindHeads(shardId)?.candidateDocs, 1);
-  const options = { links: [LINKS], contextLines: 0, isWhole: false };
+  const options = { links: [LINKS], contextLines: 0, returnsContent: false };
   for (const docId of [0, docs.length - 1]) {
     assert.ok(searcher.bindDocs(shardId, [docId], () => false));
     const { json } = searcher.render(Uint32Array.of(docId, 100, 0, 0), new Uint32Array(), options)!;

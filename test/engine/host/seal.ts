@@ -47,9 +47,9 @@ export function answersOf(
   searcher: Searcher,
   shardId: string,
   plans: readonly EncodedPlan[],
-  isWhole: boolean,
+  returnsContent: boolean,
 ): string[] {
-  const options = { links: [LINKS], contextLines: isWhole ? 1 : 0, isWhole };
+  const options = { links: [LINKS], contextLines: returnsContent ? 1 : 0, returnsContent };
   return plans.map((plan) => {
     try {
       searcher.beginPlan(plan);
