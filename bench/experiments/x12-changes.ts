@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
-import { search } from '../../daemon/engine/search/service.ts';
+import { search } from '../../daemon/engine/search/search.ts';
 import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
 import { SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { MERGE_LIMITS, type MergeLimits } from '../../daemon/index/merge/merge-plan.ts';

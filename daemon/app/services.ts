@@ -14,7 +14,7 @@ import type { OperatorService, RepoRule } from '../api/shapes/operator-service.t
 import type { StatusSource } from '../api/shapes/status-report.ts';
 import { explain } from '../engine/search/explain.ts';
 import { navigate } from '../engine/search/navigation.ts';
-import { search } from '../engine/search/service.ts';
+import { search } from '../engine/search/search.ts';
 import { listSkipped } from '../engine/search/skipped.ts';
 import { startStream } from '../engine/search/stream.ts';
 import { suggest } from '../engine/search/suggest.ts';

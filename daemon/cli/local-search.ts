@@ -5,7 +5,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { createLog } from '../base/log.ts';
 import { boundedRequest } from '../engine/query/request.ts';
 import { explain } from '../engine/search/explain.ts';
-import { search } from '../engine/search/service.ts';
+import { search } from '../engine/search/search.ts';
 import { startStream, type StreamEvent } from '../engine/search/stream.ts';
 import { ApiError, toApiError } from '../api/shapes/api-error.ts';
 import type { Explanation } from '../api/search/explain-schemas.ts';

@@ -8,7 +8,7 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
-import { search } from '../../daemon/engine/search/service.ts';
+import { search } from '../../daemon/engine/search/search.ts';
 import type { HostAccess } from '../../daemon/sync/connections/connections.ts';
 import type { ConnectionLimits } from '../../daemon/sync/jobs/job-limits.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';

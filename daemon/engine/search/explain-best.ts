@@ -7,7 +7,7 @@ import type { ScoreParts, Searcher } from '../host/searcher.ts';
 import type { EncodedPlan } from '../host/encoded-plan.ts';
 import { ShardError } from '../host/space.ts';
 import type { Steps } from '../../base/steps.ts';
-import type { Completed } from './service.ts';
+import type { Completed } from './search.ts';
 
 export interface BestDoc {
   readonly repository: string;

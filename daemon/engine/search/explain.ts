@@ -32,8 +32,8 @@ import type { SearchRequest } from '../query/request.ts';
 import type { RenderSums } from './render.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
-import { acquireFor } from './on-demand.ts';
-import { type Completed, completeSearch, withSnapshot } from './service.ts';
+import { acquireFor } from './demanded-revisions.ts';
+import { type Completed, completeSearch, withSnapshot } from './search.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
@@ -78,7 +78,7 @@ export interface Explanation extends Exhaustiveness {
   readonly stats: object;
 }
 
-/** Errors: as `search` of service.ts. @param seesShards  includes shards, and index data of docs that the caller cannot see */
+/** Errors: as `search` of search.ts. @param seesShards  includes shards, and index data of docs that the caller cannot see */
 export function explain(
   parts: EngineParts,
   request: SearchRequest,

@@ -41,7 +41,7 @@ interface Counted {
   readonly reasons: readonly string[];
 }
 
-/** `completeSearch` of service.ts. */
+/** `completeSearch` of search.ts. */
 type Search = (
   parts: EngineParts,
   request: SearchRequest,

@@ -9,7 +9,7 @@ import type { ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { EngineParts } from './prepare.ts';
 import { openTables } from './scope.ts';
-import { withSnapshot } from './service.ts';
+import { withSnapshot } from './search.ts';
 
 export interface SkippedDoc {
   readonly path: string;

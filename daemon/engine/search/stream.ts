@@ -9,7 +9,7 @@ import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts'
 import { fittingCount, type FlushReason, statsObject } from './answer.ts';
 import { TOO_SMALL, withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
-import { acquireFor } from './on-demand.ts';
+import { acquireFor } from './demanded-revisions.ts';
 import { type DocList, NO_DOCS } from './found-docs.ts';
 import { runInSlices } from './run-in-slices.ts';
 import { answerHints, type Found } from './near-hints.ts';
@@ -18,7 +18,7 @@ import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
 import { Run } from './run.ts';
-import { completeSearch, withoutDamaged } from './service.ts';
+import { completeSearch, withoutDamaged } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
 import { RunningTotals } from './totals.ts';

@@ -17,7 +17,7 @@ import { languagesOf } from './docs-in-scope.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { prepareSearch } from './prepare.ts';
 import { parseFiles } from './render.ts';
-import { completeSearch, withSnapshot } from './service.ts';
+import { completeSearch, withSnapshot } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
 import { visibleRepos } from './visible.ts';
 

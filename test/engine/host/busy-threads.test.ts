@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import { StartThreads } from '../../../daemon/engine/search/start-threads.ts';
 import { compileEntry } from '../../core/driver.ts';
 import {

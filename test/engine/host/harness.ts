@@ -29,7 +29,7 @@ import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
 import { type EngineParts, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import { startStream, type StreamEnvironment } from '../../../daemon/engine/search/stream.ts';
 import {
   type LiveShard,

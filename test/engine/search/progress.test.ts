@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { search } from '../../../daemon/engine/search/service.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import type { SearchProgress } from '../../../daemon/engine/search/totals.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import { Engine, environmentOf, REPO, requestOf } from '../host/harness.ts';

@@ -14,7 +14,7 @@ import {
   string,
 } from 'fast-check';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import {
   Engine,

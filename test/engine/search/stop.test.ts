@@ -10,7 +10,7 @@ import { SearchLoop } from '../../../daemon/engine/host/search-loop.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PlanError } from '../../../daemon/engine/host/encoded-plan.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import {
   buildShard,
   coreModule,

@@ -12,7 +12,7 @@ import {
   writeWithFiles,
 } from './answer.ts';
 import { statsNumbers, type StatsNumbers, statsObject } from './answer.ts';
-import { acquireFor } from './on-demand.ts';
+import { acquireFor } from './demanded-revisions.ts';
 import type { DocList } from './found-docs.ts';
 import { runInSlices } from './run-in-slices.ts';
 import { LazyAnswer } from './lazy-answer.ts';
