@@ -21,6 +21,7 @@ import {
   UNSETTLED,
 } from './source.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
+import { sortInPieces } from '../../base/sort-in-pieces.ts';
 
 export function openDiskSource(spec: SourceSpec): IngestSource {
   return {
@@ -35,11 +36,16 @@ export interface DiskListing extends SourceListing {
   readonly states: FileStates;
 }
 
+interface ListedFile {
+  readonly file: SourceFile;
+  readonly state: string;
+}
+
 /** A listing under construction. */
 interface Found {
   /** Files changed since may change again unnoticed, ms. */
   readonly settledMs: number;
-  readonly files: { readonly file: SourceFile; readonly state: string }[];
+  readonly files: ListedFile[];
   readonly excluded: ExcludedPath[];
   readonly ignored: IgnoredCounter;
 }
@@ -56,18 +62,35 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   const found: Found = { settledMs, files: [], excluded: [], ignored: new IgnoredCounter() };
   if (spec.kind === 'worktree') await addWorktree(spec, within, found);
   else await addFolder(spec, within, found);
-  found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.excluded.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const files = FileList.of(found.files.map(({ file }) => file));
   const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
-  const states = new Map(found.files.map(({ file, state }) => [nameKey(file), state]));
-  return {
-    files,
-    excluded: found.excluded,
-    ignored,
-    states,
-    fingerprint: fingerprintOf(spec, found),
-  };
+  return { excluded: found.excluded, ignored, ...(await sortedFiles(spec, found)) };
+}
+
+/** In pieces, as a folder may have millions of files. */
+async function sortedFiles(
+  spec: SourceSpec,
+  { files: listed, settledMs }: Found,
+): Promise<Pick<DiskListing, 'files' | 'states' | 'fingerprint'>> {
+  const files = new FileList();
+  const states = new Map<string, string>();
+  const sum = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
+  let isSettled = true;
+  const yielder = new LoopYielder();
+  for (const { file, state } of await sortInPieces(listed, byPath)) {
+    files.add(file);
+    states.set(nameKey(file), state);
+    sum.update(`\n${file.path}\0${state}`);
+    isSettled &&= !state.startsWith(UNSETTLED);
+    await yielder.pause();
+  }
+  // Why the time: no other listing can be proven equal to one with files that may still change unnoticed.
+  const mark = isSettled ? '' : ` unsettled at ${settledMs}`;
+  return { files, states, fingerprint: `files:${sum.digest('hex')}${mark}` };
+}
+
+function byPath({ file: a }: ListedFile, { file: b }: ListedFile): number {
+  return a.path < b.path ? -1 : Number(a.path > b.path);
 }
 
 /** Includes what git ignores in a work tree, which its listing does not report. */
@@ -78,15 +101,6 @@ async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<Ign
       if (!guard.isOwn({ path })) counter.add(rule);
     });
   return counter.counts();
-}
-
-function fingerprintOf(spec: SourceSpec, found: Found): string {
-  const sum = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
-  for (const { file, state } of found.files) sum.update(`\n${file.path}\0${state}`);
-  const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
-  // Why the time: no other listing can be proven equal to one with such files.
-  const mark = isSettled ? '' : ` unsettled at ${found.settledMs}`;
-  return `files:${sum.digest('hex')}${mark}`;
 }
 
 /**
