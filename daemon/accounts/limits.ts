@@ -76,12 +76,12 @@ export interface LedgerOptions {
   readonly log: Log;
   /** How long requests are admitted without the store after it failed; they are reported when it is back. */
   readonly creditMs: number;
-  /** Interval of reports; 2,000. */
-  readonly tickMs?: number;
   /** Users in memory; 100,000. Bound: each takes about 300 bytes. Idle ones beyond it are dropped. */
   readonly entryCountMax?: number;
 }
 
+/** Interval of reports. */
+const TICK_MS = 2_000;
 const WAITER_COUNT_MAX = 1_000;
 /** Requests admitted for an unknown user while the store fails: others may have used the limit up. */
 const UNKNOWN_CREDIT_MAX = 32;
@@ -114,7 +114,6 @@ export class Ledger {
   readonly #options: LedgerOptions;
   readonly #store: Usage;
   readonly #log: Log;
-  readonly #tickMs: number;
   readonly #timer: NodeJS.Timeout;
   /** By day, as the clock may be set back, and user. */
   readonly #days = new Map<number, Map<string, Entry>>();
@@ -127,12 +126,11 @@ export class Ledger {
   #isClosed = false;
 
   constructor(options: LedgerOptions) {
-    const { store, log, tickMs = 2_000 } = options;
+    const { store, log } = options;
     this.#options = options;
     this.#store = store;
     this.#log = log.labelled('limits');
-    this.#tickMs = tickMs;
-    this.#timer = setInterval(() => this.#tick(), tickMs).unref();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
   /**
@@ -208,7 +206,7 @@ export class Ledger {
   /** Whether the request may be admitted although the store fails. */
   #hasCredit({ used, cap, isLoaded }: Entry): boolean {
     if (this.#failedTickCount === undefined) return false;
-    if (this.#failedTickCount * this.#tickMs >= this.#options.creditMs) return false;
+    if (this.#failedTickCount * TICK_MS >= this.#options.creditMs) return false;
     return used < (isLoaded ? cap : Math.min(cap, UNKNOWN_CREDIT_MAX));
   }
 

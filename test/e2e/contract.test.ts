@@ -4,10 +4,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import test, { after, before } from 'node:test';
 import type { FileResult, MatchRange } from '../../daemon/api/search/search-schemas.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { post, search, serveIndexed, type Served } from './daemon.ts';
+import { post, search, send, serveIndexed, type Served } from './daemon.ts';
 
 /** What is there in answers of this kind. */
 type FullFile = FileResult & Required<Pick<FileResult, 'branches'>>;
@@ -141,4 +142,29 @@ void test('the sample in daemon/api/README.md has the members of a real answer, 
   const sample = /```json\n(\{\n  "stats".*?\n\})\n```/s.exec(readme)?.[1] ?? '';
   const found = await search(served.url, 'fig file:many.txt', { matches: 1 });
   assert.deepEqual(membersOf(JSON.parse(sample)), membersOf(found));
+});
+
+void test('200 searches on 64 connections: each is answered as alone, or refused', async () => {
+  // One caller may not have so many at a time: these come from several addresses.
+  const agents = [1, 2, 3, 4].map(
+    (host) => new Agent({ keepAlive: true, maxSockets: 16, localAddress: `127.0.0.${host}` }),
+  );
+  const headers = { 'content-type': 'application/json' };
+  const filesOf = async (query: string, agent: Agent): Promise<unknown> => {
+    const body = JSON.stringify({ query, matches: 100 });
+    const reply = await send(`${served.url}/api/search`, { method: 'POST', agent, headers, body });
+    const answer = JSON.parse(reply.body.toString()) as { files?: unknown; errorCode?: string };
+    return answer.files ?? answer.errorCode;
+  };
+  const queries = ['plum', 'pear', 'fig or lime', 'aa'];
+  const alone: unknown[] = [];
+  for (const query of queries) alone.push(await filesOf(query, agents[0]!));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => filesOf(queries[i % 4]!, agents[(i >> 2) % 4]!)),
+  );
+  for (const agent of agents) agent.destroy();
+  const refusedCount = answers.filter((answer) => answer === 'SERVER_OVERLOADED').length;
+  assert.ok(refusedCount <= 136, `${refusedCount} refused`);
+  for (const [i, answer] of answers.entries())
+    if (answer !== 'SERVER_OVERLOADED') assert.deepEqual(answer, alone[i % 4], queries[i % 4]);
 });

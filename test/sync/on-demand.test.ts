@@ -451,6 +451,30 @@ void test('the least recently used is evicted, but not during a search', async (
   await hasFiles(index, 2);
 });
 
+void test('revisions of a waiting search are not evicted', async () => {
+  const slow = makeRepo({ 'base.txt': 'plum base\n' });
+  const names = Array.from({ length: 3000 }, (_, i) => `${i}.txt`);
+  commitFiles(slow, Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
+  git(slow, 'tag', 't0');
+  git(slow, 'reset', '-q', '--hard', 'HEAD~1');
+  const [first, other] = [makeNumbered(2), makeNumbered(2)];
+  git(other.repo, 'tag', 'other', 't0');
+  git(other.repo, 'tag', '-d', 't0');
+  const options = { onDemand: LIMITS };
+  await using index = await openIndexOf(temporaryFolder(), options);
+  await index.index([first.repo, slow, other.repo], {}, 'commits');
+  const onDemand = index.instance.onDemand!;
+  let isOver = false;
+  const waiting = index.search('plum rev:t0').finally(() => (isOver = true));
+  while (onDemand.size.count === 0) await sleep(1);
+  // Searches under way keep the limits that they began with.
+  options.onDemand = { ...LIMITS, diskBytes: Math.floor(onDemand.size.bytes * 1.5) };
+  onDemand.noteLimits();
+  assert.equal((await index.search('plum rev:other')).files.length, 3);
+  assert.ok(isOver || onDemand.size.count >= 2, 'the first is still there');
+  assert.equal((await waiting).files.length, 3004);
+});
+
 void test('the revisions of a search must fit together; a lowered limit evicts', async () => {
   const made = [makeNumbered(2), makeNumbered(2), makeNumbered(2)];
   await using index = await openWorld(made.map(({ repo }) => repo));

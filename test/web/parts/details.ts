@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { findingsOf, hasCount, shows } from '../browser.ts';
-import { browsed, search, test } from './searched.ts';
+import { browsed, search, test, url } from './searched.ts';
 
 test('selected text is a link with columns', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -56,4 +56,11 @@ test('a context is chosen beside the query, and added to it', async ({ page }) =
   assert.deepEqual(await findingsOf(page), []);
   await choice.selectOption('All repositories');
   await page.waitForURL(/query=medlar$/);
+});
+
+test('an empty query shows a next step', async ({ page }) => {
+  await page.goto('/search');
+  await page.getByText('No query yet.').waitFor();
+  await page.getByRole('link', { name: 'start with an example' }).click();
+  await page.waitForURL(`${url}/`);
 });

@@ -56,6 +56,15 @@ async function untilAbandoned(page: Page, count: number): Promise<void> {
   while (door.abandoned.count < count) await page.waitForTimeout(20);
 }
 
+slowTest('a reload ends a stream, and begins it again', async ({ page }) => {
+  await openHalf(page);
+  const abandoned = door.abandoned.count;
+  await page.reload();
+  await untilAbandoned(page, abandoned + 1);
+  door.letPass(Infinity);
+  await summaryOf(page).getByText(ALL).waitFor();
+});
+
 slowTest(
   'back and forward during a stream: each address shows its own search',
   async ({ page }) => {
