@@ -1,11 +1,14 @@
-// Jobs of a real daemon over HTTP: requested, listed, their log read; a job interrupted by a kill is resumed after a
-// restart, and the reason of a failure is kept.
+// Jobs of a real daemon over HTTP: requested, listed, their log read; a job that a stop or a kill interrupts is done
+// after a restart.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { type Answer, call, eventually, serve, serveIndexed, type Served } from './daemon.ts';
+import { type Answer, call, eventually, post, serve, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const env = {
@@ -24,7 +27,10 @@ interface Job {
   readonly result: Readonly<Record<string, unknown>> | null;
 }
 
-const repos = ['one', 'two'].map((name) => makeRepo({ 'a.txt': `${name}\n` }));
+const MANY = Object.fromEntries(
+  Array.from({ length: 200 }, (_, i) => [`f${i}.txt`, 'the plum\n'.repeat(i + 1)]),
+);
+const repos = [makeRepo({ 'a.txt': 'one\n' }), makeRepo(MANY)];
 const dataDir = temporaryFolder();
 let served: Served;
 
@@ -90,9 +96,9 @@ void test('status, jobs in pages, logs from an offset, and their access', async 
   assert.deepEqual((await send<Job[]>('GET', '/api/jobs?queue=connection-sync')).body, []);
   const listed = await send<Record<string, unknown>[]>('GET', '/api/repos?state=ready');
   assert.equal(listed.body.length, 2);
-  const [{ docs: docCount, contentBytes, shardBytes } = {}] = listed.body;
-  assert.deepEqual([docCount, contentBytes], [1, 4]);
-  assert.ok(Number(shardBytes) > 4);
+  const one = listed.body.find(({ repoId }) => repoId === 1)!;
+  assert.deepEqual([one['docs'], one['contentBytes']], [1, 4]);
+  assert.ok(Number(one['shardBytes']) > 4);
   const logs = (body: object) =>
     send<{ logs: { message: string }[]; count: number }>('POST', '/api/job-logs', {
       queue: 'repo-index',
@@ -119,3 +125,29 @@ void test('status, jobs in pages, logs from an offset, and their access', async 
   ] as const)
     assert.equal((await send(method, route, undefined, {})).status, 401);
 });
+
+for (const signal of ['SIGTERM', 'SIGKILL'] as const)
+  void test(`${signal} during searches and a job, whose work is done by the next daemon at the latest`, async () => {
+    const fifo = path.join(repos[0]!, '.gitignore');
+    execFileSync('mkfifo', [fifo]);
+    const jobId = await trigger(1);
+    await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
+    const searchAll = () => post(served.url, { query: 'th', matches: 1_000_000 });
+    const answers = Promise.allSettled(Array.from({ length: 8 }, searchAll));
+    await latestOf(1);
+    const ended = served.process.stop(signal);
+    // Opening it for writing lets git go on, which waits for that.
+    closeSync(openSync(fifo, 'r+'));
+    rmSync(fifo);
+    const { code, stderr } = await ended;
+    if (signal === 'SIGTERM') assert.equal(code, 0, stderr);
+    for (const answer of await answers) {
+      if (answer.status === 'rejected') continue;
+      const { status, body } = answer.value;
+      assert.ok(status === 503 || body.files.length === 200, `${status}`);
+    }
+    await start(false);
+    await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
+    if (signal === 'SIGKILL') assert.equal((await latestOf(1))?.id, jobId);
+    assert.equal((await searchAll()).body.files.length, 200);
+  });
