@@ -1,4 +1,5 @@
-// Where a command searches: the local index (local-search.ts) or a daemon at a URL (remote-search.ts).
+// The interface of what a command searches: the local index (local-search.ts) or a daemon at a URL (remote-search.ts).
+// query-options.ts chooses.
 
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
