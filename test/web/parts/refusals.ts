@@ -214,8 +214,9 @@ const CALLS: readonly (readonly [calls: string, address: () => string])[] = [
   ['**/api/connections', () => '/settings/connections'],
   ['**/api/user/api_keys', () => '/settings/apiKeys'],
   ['**/api/repos?*', () => '/repos'],
-  ['**/api/job-logs', () => `/repos?open=${encodeURIComponent(name)}`],
+  // Why another page between two of the repositories: their list would keep its error until it is polled.
   ['**/api/folder_contents?*path=many', () => `/browse/${name}/-/tree/many`],
+  ['**/api/job-logs', () => `/repos?open=${encodeURIComponent(name)}`],
   ['**/api/repos/*/skipped*', () => `/repos?open=${encodeURIComponent(host.nameOf('one'))}`],
   ['**/api/commits?*', () => `/browse/${name}/-/blob/many/f10.ts?panel=history`],
   ['**/api/commits?*', () => `/browse/${name}/-/commits/`],
