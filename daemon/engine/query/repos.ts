@@ -1,4 +1,4 @@
-// Filters on repos, evaluated once for all shards: each becomes a set of repos. Also evaluates a whole plan for one repo.
+// Filters on repos, evaluated once for all shards: each becomes a set of repos (repo-set.ts).
 
 import type { RepoRecord } from '../../repos/records.ts';
 import {
@@ -6,11 +6,12 @@ import {
   reposOfContext,
   type SearchContexts,
 } from '../../repos/search-context.ts';
-import { foldText } from '../regex/fold.ts';
-import type { LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
+import type { LiteralChoice } from '../regex/literals.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { ChoiceOrProgram } from './expressions.ts';
 import { not, type PlanNode } from './plan-tree.ts';
+import { isInName, type RepoNames } from './repo-names.ts';
+import { intersectionOf, isInSet, possibleRepos, type RepoSet, unionOf } from './repo-set.ts';
 import type { ValuePrefix } from './tree.ts';
 
 /** The search context is not configured, or has no visible repo: one error for both. */
@@ -22,6 +23,8 @@ const NAMES_AT_ONCE = 256;
 
 export interface RepoContext {
   readonly repos: () => readonly RepoRecord[];
+  /** Names of these and of other repos, and which of them are these; absent: `repos` are read instead. */
+  readonly allNames?: { readonly names: RepoNames; isVisible(repoId: number): boolean } | undefined;
   /** Which of the names the program matches (engine/host/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
   /** Absent: there are none. */
@@ -36,18 +39,35 @@ export function* planRepoPattern(
   context: RepoContext,
 ): Steps<PlanNode> {
   const repos = context.repos();
-  const matching = new Set<RepoRecord>();
+  const matching =
+    expression.kind === 'literals'
+      ? yield* reposNamed(expression.choice, context)
+      : yield* reposTested(repos, (names) => context.testNames(expression.regex.program, names));
+  return nodeOf(matching, repos);
+}
+
+function* reposNamed(choice: LiteralChoice, { repos, allNames }: RepoContext): Steps<Set<number>> {
+  const visible = repos();
+  // A caller who sees few of them: their names are read one by one.
+  if (allNames === undefined || visible.length * 8 < allNames.names.count)
+    return yield* reposTested(visible, (names) => names.map((name) => isInName(choice, name)));
+  const found = yield* allNames.names.matching(choice);
+  for (const repoId of found) if (!allNames.isVisible(repoId)) found.delete(repoId);
+  return found;
+}
+
+function* reposTested(
+  repos: readonly RepoRecord[],
+  testNames: (names: readonly string[]) => readonly boolean[],
+): Steps<Set<number>> {
+  const matching = new Set<number>();
   for (let start = 0; start < repos.length; start += NAMES_AT_ONCE) {
     const some = repos.slice(start, start + NAMES_AT_ONCE);
-    const names = some.map(({ name }) => name);
-    const matches =
-      expression.kind === 'program'
-        ? context.testNames(expression.regex.program, names)
-        : names.map((name) => isInName(expression.choice, name));
-    for (const [index, repo] of some.entries()) if (matches[index]) matching.add(repo);
+    const matches = testNames(some.map(({ name }) => name));
+    for (const [index, { repoId }] of some.entries()) if (matches[index]) matching.add(repoId);
     yield;
   }
-  return reposNode(repos, (repo) => matching.has(repo));
+  return matching;
 }
 
 /** The repos of a search context. Errors: UnknownContextError. */
@@ -72,7 +92,7 @@ export function* planRepoContext(
     throw new UnknownContextError(
       `Search context ${JSON.stringify(name)} not found, or you see none of its repositories.`,
     );
-  return reposNode(all, ({ repoId }) => matching.has(repoId));
+  return nodeOf(matching, all);
 }
 
 export function contextRepoOf(
@@ -89,26 +109,14 @@ export function contextRepoOf(
   };
 }
 
-function isInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {
-  const compared = letterCase === 'folded' ? foldText(name) : name;
-  return alternatives.some((one) => isLiteralIn(one, compared));
-}
-
-function isLiteralIn(
-  { text, anchoredStart, anchoredEnd }: LiteralAlternative,
-  name: string,
-): boolean {
-  if (anchoredStart && anchoredEnd) return name === text;
-  if (anchoredStart) return name.startsWith(text);
-  return anchoredEnd ? name.endsWith(text) : name.includes(text);
+/** @param ids  of some of `repos` */
+function nodeOf(ids: ReadonlySet<number>, repos: readonly RepoRecord[]): PlanNode {
+  if (ids.size === 0) return { kind: 'const', value: false };
+  return ids.size === repos.length ? { kind: 'const', value: true } : { kind: 'repos', ids };
 }
 
 function reposNode(repos: readonly RepoRecord[], matches: (repo: RepoRecord) => boolean): PlanNode {
-  const ids = repos.filter(matches).map((repo) => repo.repoId);
-  if (ids.length === 0) return { kind: 'const', value: false };
-  return ids.length === repos.length
-    ? { kind: 'const', value: true }
-    : { kind: 'repos', ids: new Set(ids) };
+  return nodeOf(new Set(repos.filter(matches).map(({ repoId }) => repoId)), repos);
 }
 
 export function planRepoValue(
@@ -149,48 +157,14 @@ export function joinRepos(
   right: PlanNode,
   repos: readonly RepoRecord[],
 ): PlanNode {
-  const test = repoTestOfList(kind === 'or', [repoTestOf(left), repoTestOf(right)]);
-  const joined = reposNode(repos, ({ repoId }) => test(repoId) === true);
-  const isMost = joined.kind === 'repos' && joined.ids.size > repos.length / 2;
-  return isMost ? not(reposNode(repos, ({ repoId }) => test(repoId) !== true)) : joined;
+  const sets = [possibleRepos(left), possibleRepos(right)];
+  const joined = kind === 'and' ? intersectionOf(sets) : unionOf(sets);
+  if (joined.ids.size <= repos.length / 2) return nodeOfSet(joined, repos);
+  const others = repos.filter(({ repoId }) => isInSet(joined, repoId) === joined.isOfOthers);
+  const ids = new Set(others.map(({ repoId }) => repoId));
+  return nodeOfSet({ ids, isOfOthers: !joined.isOfOthers }, repos);
 }
 
-/** The result of a plan for a repo: false: no doc matches; true: all do; undefined: it depends on the doc. */
-export type RepoTest = (repoId: number) => boolean | undefined;
-
-const depends: RepoTest = () => undefined;
-
-/** The test of a plan, made once for all repos: only its leaves on repos decide. */
-export function repoTestOf(plan: PlanNode): RepoTest {
-  switch (plan.kind) {
-    case 'const':
-      return () => plan.value;
-    case 'repos':
-      return (repoId) => plan.ids.has(repoId);
-    case 'not': {
-      const test = repoTestOf(plan.child);
-      return test === depends ? depends : (repoId) => negated(test(repoId));
-    }
-    case 'and':
-    case 'or':
-      return repoTestOfList(plan.kind === 'or', plan.children.map(repoTestOf));
-    default:
-      return depends;
-  }
-}
-
-function negated(verdict: boolean | undefined): boolean | undefined {
-  return verdict === undefined ? undefined : !verdict;
-}
-
-/** @param deciding  the child result that decides the whole list */
-function repoTestOfList(deciding: boolean, tests: readonly RepoTest[]): RepoTest {
-  const sure = tests.filter((test) => test !== depends);
-  if (sure.length === 0) return depends;
-  const isSure = sure.length === tests.length;
-  return (repoId) => {
-    const verdicts = sure.map((test) => test(repoId));
-    if (verdicts.includes(deciding)) return deciding;
-    return isSure && !verdicts.includes(undefined) ? !deciding : undefined;
-  };
+function nodeOfSet({ ids, isOfOthers }: RepoSet, repos: readonly RepoRecord[]): PlanNode {
+  return isOfOthers ? not(nodeOf(ids, repos)) : nodeOf(ids, repos);
 }

@@ -4,7 +4,7 @@
 import { signalOf } from '../../base/cancellation.ts';
 import { type QueryTexts, wholeQuerySteps } from '../query/filter.ts';
 import { planSteps } from '../query/plan.ts';
-import { repoTestOf } from '../query/repos.ts';
+import { isInSet, possibleRepos } from '../query/repo-set.ts';
 import {
   onDemandName,
   hasRevisionFilter,
@@ -84,8 +84,8 @@ function* demandSteps(
     needsDocSets: needsDocSets(snapshot, repoAccess),
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const test = repoTestOf(plan);
-  const repos = visible.filter(({ repoId }) => test(repoId) !== false);
+  const wanted = possibleRepos(plan);
+  const repos = visible.filter(({ repoId }) => isInSet(wanted, repoId));
   const names = texts
     .filter((text) => repos.every((repo) => matchRevisions(repo, text).length === 0))
     .flatMap((text) => onDemandName(text) ?? [])

@@ -38,6 +38,7 @@ import { liveDocCount } from '../shards/parts.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
 import { type Counts, type ShardTotals, shareOf, shareOfQuarantined } from './totals.ts';
+import { ALL_REPOS } from '../query/repo-set.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 import { printPlan } from '../query/print-plan.ts';
 
@@ -162,8 +163,8 @@ async function scopeTotals(
   const eligible = [...scope.shards, ...scope.quarantined];
   // Only what the caller sees.
   const all =
-    visibleShards(snapshot, repoAccess, () => true).length +
-    visibleQuarantined(snapshot, repoAccess, () => true).length;
+    visibleShards(snapshot, repoAccess, ALL_REPOS).length +
+    visibleQuarantined(snapshot, repoAccess, ALL_REPOS).length;
   return {
     shardsEligible: eligible.length,
     shardsOutOfScope: all - eligible.length,

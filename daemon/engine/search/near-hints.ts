@@ -8,7 +8,7 @@ import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
 import { printQuery } from '../query/print.ts';
-import { repoTestOf } from '../query/repos.ts';
+import { isInSet, possibleRepos } from '../query/repo-set.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { hasRevisionFilter } from '../query/revisions.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
@@ -148,9 +148,9 @@ function hasRepoOf({ parts, request, environment, snapshot }: HintInputs): HasRe
   return async (filter) => {
     const near = { ...request, query: filter };
     const { plan } = await prepareSearch(parts, near, environment, snapshot);
-    const test = repoTestOf(plan);
+    const wanted = possibleRepos(plan);
     const repos = visibleRepos(snapshot, environment.repoAccess);
-    return repos.some(({ repoId }) => test(repoId) !== false);
+    return repos.some(({ repoId }) => isInSet(wanted, repoId));
   };
 }
 

@@ -17,7 +17,7 @@ import { needsDocSets, visibleRepos } from './visible.ts';
 import { encodeSteps, type NodeRows } from '../query/encode.ts';
 import { planSteps } from '../query/plan.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
-import { repoTestOf } from '../query/repos.ts';
+import { isInSet, possibleRepos } from '../query/repo-set.ts';
 import type { SearchPermit } from '../../base/search-permit.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { revisionHints, unreadHints } from './revision-hints.ts';
@@ -120,18 +120,20 @@ function* prepareSteps(
   const tree = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
   const { onDemand } = snapshot;
   const resolved = onDemand === undefined ? tree : withOnDemand(tree, onDemand);
+  const order = repoOrderOf(snapshot.repos);
   const plan = yield* planSteps(resolved, {
     repos: () => visibleRepos(snapshot, repoAccess),
+    allNames: { names: order.names, isVisible: (repoId) => canSee(repoAccess, repoId) },
     contexts,
     connectionsOf: parts.connectionsOf,
     needsDocSets: needsDocSets(snapshot, repoAccess),
     hasOnDemand: onDemand !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const repoTest = repoTestOf(plan);
-  const scope = scopeOf(snapshot, repoAccess, (repoId) => repoTest(repoId) !== false);
+  const wanted = possibleRepos(plan);
+  const scope = scopeOf(snapshot, repoAccess, wanted);
   const encodedPlan = yield* encodeSteps(plan, isCaseSensitivityEnabled, scope.shards, nodeRows);
-  const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
+  const view = new ScopeView(searcher, order, scope.shards);
   const { shards } = scope;
   const run = { shards, encodedPlan, limit: request.matches, timeoutMs, signal, permit, inlineNs };
   const render = {
@@ -153,7 +155,7 @@ function* prepareSteps(
   };
   const gaps = gapsOf(plan, scope, snapshot);
   const isSearched = ({ repoId }: RepoRecord): boolean =>
-    canSee(repoAccess, repoId) && repoTest(repoId) !== false;
+    canSee(repoAccess, repoId) && isInSet(wanted, repoId);
   const repos = (): RepoRecord[] => visibleRepos(snapshot, repoAccess).filter(isSearched);
   const hints = (isFound: boolean): { hints?: Hint[] } => {
     const found = [

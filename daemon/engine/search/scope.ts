@@ -3,7 +3,9 @@
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
-import { liveCountOf, partOf, type ShardPart } from '../shards/parts.ts';
+import { RepoNames } from '../query/repo-names.ts';
+import type { RepoSet } from '../query/repo-set.ts';
+import { partOf, type ShardPart } from '../shards/parts.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { DocVersion, OrderContext } from './order.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
@@ -14,24 +16,29 @@ export interface Scope {
   readonly quarantined: readonly QuarantinedShard[];
 }
 
-/** Ranks by the bytes of the repos' names. */
+/** Names, and ranks by their bytes. */
 interface RepoOrder {
   readonly repos: readonly RepoRecord[];
   /** Index in `repos`, by repoId. */
   readonly positions: ReadonlyMap<number, number>;
   readonly ranks: ReadonlyMap<number, number>;
+  readonly names: RepoNames;
 }
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
 /** Kept, as consecutive lists usually have the same ids and names. */
-let lastOrder: RepoOrder = { repos: [], positions: new Map(), ranks: new Map() };
+let lastOrder: RepoOrder = {
+  repos: [],
+  positions: new Map(),
+  ranks: new Map(),
+  names: new RepoNames([]),
+};
 
 /** Computed once per list; it also orders visible parts of the list. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   const cached = orders.get(repos);
   if (cached !== undefined) return cached;
-  const { positions, ranks } = hasOrderOf(repos, lastOrder.repos) ? lastOrder : newOrder(repos);
-  lastOrder = { repos, positions, ranks };
+  lastOrder = { ...(hasOrderOf(repos, lastOrder.repos) ? lastOrder : newOrder(repos)), repos };
   orders.set(repos, lastOrder);
   return lastOrder;
 }
@@ -47,26 +54,22 @@ function isAlike(repo: RepoRecord, other: RepoRecord): boolean {
   return repo === other || (repo.repoId === other.repoId && repo.name === other.name);
 }
 
-function newOrder(repos: readonly RepoRecord[]): Pick<RepoOrder, 'positions' | 'ranks'> {
+function newOrder(repos: readonly RepoRecord[]): Omit<RepoOrder, 'repos'> {
   const byName = repos
     .map(({ repoId, name }) => ({ repoId, key: Buffer.from(name) }))
     .sort((a, b) => Buffer.compare(a.key, b.key));
   return {
     positions: new Map(repos.map(({ repoId }, position) => [repoId, position])),
     ranks: new Map(byName.map(({ repoId }, rank) => [repoId, rank])),
+    names: new RepoNames(repos.map(({ repoId, name }) => ({ repoId, name }))),
   };
 }
 
-/** Without shards that have no live doc of such a repo. */
-export function scopeOf(
-  snapshot: Snapshot,
-  repoAccess: RepoAccess,
-  isEligible: (repoId: number) => boolean,
-): Scope {
-  const isInScope = (part: ShardPart): boolean => isEligible(part.repoId) && liveCountOf(part) > 0;
+/** Without shards that have no live doc of these repos. */
+export function scopeOf(snapshot: Snapshot, repoAccess: RepoAccess, wanted: RepoSet): Scope {
   return {
-    shards: visibleShards(snapshot, repoAccess, isInScope),
-    quarantined: visibleQuarantined(snapshot, repoAccess, isInScope),
+    shards: visibleShards(snapshot, repoAccess, wanted),
+    quarantined: visibleQuarantined(snapshot, repoAccess, wanted),
   };
 }
 

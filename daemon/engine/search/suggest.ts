@@ -6,7 +6,8 @@ import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts'
 import type { RepoRecord } from '../../repos/records.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { bothOf, filterSteps } from '../query/filter.ts';
-import { contextRepoOf, repoTestOf } from '../query/repos.ts';
+import { isInSet, possibleRepos } from '../query/repo-set.ts';
+import { contextRepoOf } from '../query/repos.ts';
 import { ANY_REVISION, DEFAULT_REVISION } from '../query/revisions.ts';
 import type { SuggestionKind } from '../query/request.ts';
 import type { QueryNode } from '../query/tree.ts';
@@ -99,9 +100,9 @@ function candidatesOf(
   snapshot: Snapshot,
 ): Candidate[] | Promise<Candidate[]> {
   if (kind === 'lang') return languagesIn(prepared, environment);
-  const test = repoTestOf(prepared.plan);
-  const repos = visibleRepos(snapshot, environment.repoAccess).filter(
-    ({ repoId }) => test(repoId) !== false,
+  const wanted = possibleRepos(prepared.plan);
+  const repos = visibleRepos(snapshot, environment.repoAccess).filter(({ repoId }) =>
+    isInSet(wanted, repoId),
   );
   if (kind === 'repo') return repos.map(repoCandidate);
   return kind === 'rev' ? revisionsOf(repos) : contextsOf(repos, parts, environment);

@@ -5,7 +5,8 @@
 import { LRUCache } from 'lru-cache';
 import type { RepoRecord } from '../../repos/records.ts';
 import { canSee, NO_REPOS, type RepoAccess } from '../../repos/repo-access.ts';
-import { containsAll, isCovered, type ShardPart } from '../shards/parts.ts';
+import { isInSet, type RepoSet } from '../query/repo-set.ts';
+import { containsAll, isCovered, liveCountOf, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
 /** Visible to all who share a base; `positions`: indexes in the snapshot. */
@@ -17,7 +18,7 @@ interface Share<Item> {
 /** Derived tables, computed on first use: while repos are indexed, few searches share a snapshot. */
 class Tables {
   readonly #snapshot: Snapshot;
-  readonly shardShares = new Map<ReadonlySet<number>, Share<LiveShard>>();
+  readonly shardShares = new Map<RepoAccess['base'], Share<LiveShard>>();
   readonly repoShares = new Map<ReadonlySet<number>, Share<RepoRecord>>();
   // Of users whose searches name repos. Bound: memory; a list of 100,000 takes 1 MB.
   readonly repoLists = new LRUCache<RepoAccess, readonly RepoRecord[]>({ max: 32 });
@@ -60,35 +61,51 @@ class Tables {
 
 const tablesOf = new WeakMap<Snapshot, Tables>();
 
-/** The shards, in the order of the snapshot, with the parts that are visible and pass `isMatch`. */
+/** The shards, in the order of the snapshot, with the visible parts of these repos that have live docs. */
 export function visibleShards(
   snapshot: Snapshot,
   repoAccess: RepoAccess,
-  isMatch: (part: ShardPart) => boolean,
-): LiveShard[] {
+  wanted: RepoSet,
+): readonly LiveShard[] {
+  const { items, positions } = shardsVisibleTo(snapshot, repoAccess);
+  const { ids, isOfOthers } = wanted;
+  if (ids.size === 0) return isOfOthers ? items : [];
+  const { shardPositions } = tablesFor(snapshot);
+  // By position: 1 for those that hold some of the ids. All others hold none.
+  const named = new Uint8Array(snapshot.shards.length);
+  for (const repoId of ids)
+    for (const position of shardPositions.get(repoId) ?? []) named[position] = 1;
   const found: LiveShard[] = [];
-  for (const shard of shardsVisibleTo(snapshot, repoAccess)) {
-    const selected = withParts(shard, isMatch);
-    if (selected !== undefined) found.push(selected);
+  for (const [index, shard] of items.entries()) {
+    const isNamed = named[positions[index]!] === 1;
+    const selected = isNamed
+      ? withParts(shard, ({ repoId }) => isInSet(wanted, repoId))
+      : isOfOthers && shard;
+    if (selected) found.push(selected);
   }
   return found;
 }
 
-function shardsVisibleTo(snapshot: Snapshot, repoAccess: RepoAccess): readonly LiveShard[] {
-  if (repoAccess.base === 'all') return snapshot.shards;
-  const { shardShares, shardPositions } = tablesFor(snapshot);
+function shardsVisibleTo(snapshot: Snapshot, repoAccess: RepoAccess): Share<LiveShard> {
+  const tables = tablesFor(snapshot);
   const { shards } = snapshot;
-  const share = shareOf(shardShares, repoAccess.base, shards, (shard, base) =>
+  const share = shareOf(tables.shardShares, repoAccess.base, shards, (shard, base) =>
     visiblePart(shard, { base, extra: NO_REPOS }),
   );
-  const extra = positionsOf(shardPositions, repoAccess.extra);
-  return merged(share, extra, (position) => visiblePart(shards[position]!, repoAccess)!);
+  if (repoAccess.extra.size === 0) return share;
+  const extra = positionsOf(tables.shardPositions, repoAccess.extra);
+  return merged(share, extra, (position) => visiblePart(shards[position]!, repoAccess));
 }
 
 /** Undefined: nothing is visible. */
 function visiblePart(shard: LiveShard, repoAccess: RepoAccess): LiveShard | undefined {
   const visible = withParts(shard, ({ repoId }) => canSee(repoAccess, repoId));
-  return visible === undefined || visible === shard ? visible : { ...visible, hidesDocs: true };
+  if (visible === undefined) return undefined;
+  return withParts(visible === shard ? shard : { ...visible, hidesDocs: true }, hasLiveDocs);
+}
+
+function hasLiveDocs(part: ShardPart): boolean {
+  return liveCountOf(part) > 0;
 }
 
 /** Undefined: no part is left. */
@@ -104,14 +121,16 @@ function withParts<Shard extends LiveShard>(
   return selected.length === 0 ? undefined : { ...shard, parts: selected };
 }
 
-/** Out of service, with docs that are visible and pass `isMatch`. */
+/** Out of service, with visible live docs of these repos. */
 export function visibleQuarantined(
   snapshot: Snapshot,
   repoAccess: RepoAccess,
-  isMatch: (part: ShardPart) => boolean,
+  wanted: RepoSet,
 ): readonly QuarantinedShard[] {
+  const isWanted = (part: ShardPart): boolean =>
+    canSee(repoAccess, part.repoId) && isInSet(wanted, part.repoId) && hasLiveDocs(part);
   return snapshot.quarantined.flatMap((shard) => {
-    const visible = withParts(shard, (part) => canSee(repoAccess, part.repoId) && isMatch(part));
+    const visible = withParts(shard, isWanted);
     return visible === undefined ? [] : [visible];
   });
 }
@@ -126,10 +145,10 @@ export function visibleRepos(snapshot: Snapshot, repoAccess: RepoAccess): readon
   const share = shareOf(repoShares, repoAccess.base, repos, (repo, base) =>
     base.has(repo.repoId) ? repo : undefined,
   );
-  const list = merged(
+  const { items: list } = merged(
     share,
     positionsOf(repoPositions, repoAccess.extra),
-    (position) => repos[position]!,
+    (position) => repos[position],
   );
   repoLists.set(repoAccess, list);
   return list;
@@ -200,17 +219,18 @@ function positionsOf(
 }
 
 /** @param visibleIn  the part of an item visible to all who share a base; undefined: nothing */
-function shareOf<Item>(
-  cached: Map<ReadonlySet<number>, Share<Item>>,
-  base: ReadonlySet<number>,
+function shareOf<Item, Base extends RepoAccess['base']>(
+  cached: Map<Base, Share<Item>>,
+  base: Base,
   all: readonly Item[],
-  visibleIn: (item: Item, base: ReadonlySet<number>) => Item | undefined,
+  visibleIn: (item: Item, base: Base) => Item | undefined,
 ): Share<Item> {
   const kept = cached.get(base);
   if (kept !== undefined) return kept;
   const items: Item[] = [];
   const positions: number[] = [];
-  for (const [position, item] of base.size === 0 ? [] : all.entries()) {
+  const isNothing = base !== 'all' && base.size === 0;
+  for (const [position, item] of isNothing ? [] : all.entries()) {
     const visible = visibleIn(item, base);
     if (visible === undefined) continue;
     items.push(visible);
@@ -223,18 +243,28 @@ function shareOf<Item>(
 
 /** In snapshot order; at a common index the item of `extra` wins. */
 function merged<Item>(
-  { items, positions }: Share<Item>,
+  share: Share<Item>,
   extra: readonly number[],
-  itemAt: (position: number) => Item,
-): readonly Item[] {
-  if (extra.length === 0) return items;
-  const found: Item[] = [];
+  itemAt: (position: number) => Item | undefined,
+): Share<Item> {
+  if (extra.length === 0) return share;
+  const items: Item[] = [];
+  const positions: number[] = [];
+  const add = (item: Item | undefined, position: number): void => {
+    if (item === undefined) return;
+    items.push(item);
+    positions.push(position);
+  };
   let next = 0;
+  const addUntil = (end: number): void => {
+    for (; next < share.positions.length && share.positions[next]! < end; next++)
+      add(share.items[next], share.positions[next]!);
+  };
   for (const position of extra) {
-    for (; next < items.length && positions[next]! < position; next++) found.push(items[next]!);
-    if (positions[next] === position) next++;
-    found.push(itemAt(position));
+    addUntil(position);
+    if (share.positions[next] === position) next++;
+    add(itemAt(position), position);
   }
-  for (; next < items.length; next++) found.push(items[next]!);
-  return found;
+  addUntil(Infinity);
+  return { items, positions };
 }
