@@ -34,6 +34,7 @@ const THREADS = [
   'engine/host/search-worker',
   'engine/symbols/pass-worker',
   'http/pack-worker',
+  'sources/docs/scan-worker',
   'sources/git/ref-poll-worker',
 ];
 

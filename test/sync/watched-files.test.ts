@@ -10,6 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deferred } from '../../daemon/base/deferred.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { FileList } from '../../daemon/sources/docs/file-list.ts';
+import { FileStates } from '../../daemon/sources/docs/file-states.ts';
 import { listDisk } from '../../daemon/sources/docs/source-disk.ts';
 import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { WatchedFiles } from '../../daemon/sync/watch/watched-files.ts';
@@ -51,8 +53,13 @@ async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<W
     return true;
   };
   await index();
-  const others = Array.from({ length: otherCount }, (_, i) => [`${i}`, ''] as const);
-  fileTracker.remember(2, '', new Map(others), []);
+  const others = Array.from({ length: otherCount }, (_, i) => ({
+    path: `${i}`,
+    size: 0,
+    isSymlink: false,
+  }));
+  const states = others.map(() => '');
+  fileTracker.remember(2, '', FileStates.of(FileList.of(others), states, ''), []);
   const { promise: compared, resolve } = deferred();
   const confirm = fileTracker.confirm.bind(fileTracker);
   t.mock.method(fileTracker, 'confirm', (...call: Parameters<typeof confirm>) => {

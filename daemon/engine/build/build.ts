@@ -42,8 +42,8 @@ import {
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
+import type { FileStates } from '../../sources/docs/file-states.ts';
 import type {
-  FileStates,
   ReadFailure,
   RevisionFiles,
   SourceListing,
@@ -122,7 +122,7 @@ class ShardOverflow extends Error {}
 export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
   const { spec, signal } = options;
   options.onProgress?.(NOTHING_DONE);
-  const listing = await openSource(spec).list();
+  const listing = await openSource(spec).list(signal);
   signal?.throwIfAborted();
   const { files, revisions, fingerprint } = listing;
   const list = { files, ...(await rulesOf(spec, listing)) };

@@ -29,7 +29,6 @@ import {
   NOTHING_SKIPPED,
 } from './build.ts';
 import { diffDisk, type DiskScan } from './disk-diff.ts';
-import { DocFilter } from './filters.ts';
 import { type DocLocation, IndexedDocs, type IndexedState } from './indexed-docs.ts';
 import { type MissingDoc, MissingDocs } from './missing-docs.ts';
 import { rulesFor } from './rule-docs.ts';
@@ -81,10 +80,10 @@ async function deltaOf(options: DeltaOptions): Promise<DeltaResult | string> {
   const docs = openDocs(options);
   if (docs === undefined) return 'a shard is damaged';
   try {
-    const { spec, filters, disk } = options;
+    const { disk } = options;
     if (disk === undefined) return await new Delta(options, docs, targets).run();
     const isShared = targets.length > 1;
-    const changes = await diffDisk(spec.path, disk, docs, new DocFilter(filters), isShared);
+    const changes = await diffDisk(options, disk, docs, isShared);
     const [first, ...further] = targets;
     return await new Delta(options, docs, [{ ...first!, changes }, ...further]).run();
   } finally {

@@ -1,12 +1,15 @@
 // Finds the files on disk that differ from a repo's docs: by their states, and by content where the state does not decide.
 
 import { nameKey, type TreePath } from '../../base/paths.ts';
-import { hashFiles } from '../../sources/docs/disk-reader.ts';
-import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
+import { blobIdAt } from '../../sources/docs/disk-reader.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
-import { type FileStates, UNSETTLED } from '../../sources/docs/source.ts';
+import { type FileStates, isLinkState, UNSETTLED } from '../../sources/docs/file-states.ts';
+import { hashOnDisk } from '../../sources/docs/scan-thread.ts';
+import type { DiskListing } from '../../sources/docs/source.ts';
 import type { TreeChange } from '../../sources/git/tree-diff.ts';
-import type { DocFilter } from './filters.ts';
+import type { BuildOptions } from './build.ts';
+import { DocFilter } from './filters.ts';
 import type { DocLocation, IndexedDocs } from './indexed-docs.ts';
 
 export interface DiskScan {
@@ -21,7 +24,8 @@ export interface DiskScan {
 const UNKNOWN = '';
 
 interface Suspect {
-  readonly file: SourceFile;
+  /** In the listing. */
+  readonly index: number;
   readonly location: DocLocation | undefined;
   /** Unchanged, but its blob is unknown. */
   readonly isSame: boolean;
@@ -35,64 +39,74 @@ interface Suspect {
  * @param isShared  other revisions may hold the same docs, so that each content must be known
  */
 export async function diffDisk(
-  root: string,
+  { spec, filters, signal }: Pick<BuildOptions, 'spec' | 'filters' | 'signal'>,
   scan: DiskScan,
   docs: IndexedDocs,
-  filter: DocFilter,
   isShared: boolean,
 ): Promise<TreeChange[]> {
+  const { files } = scan.listing;
+  const filter = new DocFilter(filters);
   const changes: TreeChange[] = [];
   const suspects = await findSuspects(scan, docs, isShared, (location, treePath) => {
     const before = { oid: docs.oidOf(location) ?? UNKNOWN, kind: 'file' as const };
     changes.push({ ...treePath, isOuter: false, before });
   });
-  const isRead = ({ file }: Suspect): boolean =>
-    isShared || !filter.isTooLarge(file.path, file.size);
-  const read = suspects.filter((one) => isRead(one) && (isShared || one.location !== undefined));
-  const ids = await hashFiles(
-    root,
-    read.map(({ file }) => file),
-  );
+  const isRead = ({ index, location }: Suspect): boolean =>
+    isShared ||
+    (location !== undefined && !filter.isTooLarge(files.pathOf(index), files.sizeOf(index)));
+  const read = suspects.filter(isRead);
+  const indexes = read.map(({ index }) => index);
+  const ids = await hashOnDisk(spec.path, files, indexes, signal);
+  const idOf = new Map(read.map(({ index }, nth) => [index, blobIdAt(ids, nth)]));
+  const yielder = new LoopYielder();
   for (const suspect of suspects) {
-    const change = changeOf(suspect, docs, ids.get(suspect.file));
+    await yielder.pause();
+    const change = changeOf(suspect, files.at(suspect.index), docs, idOf.get(suspect.index));
     if (change !== undefined) changes.push(change);
   }
   return changes;
 }
 
 async function findSuspects(
-  { listing, within, indexed }: DiskScan,
+  { listing: { files, states }, within, indexed }: DiskScan,
   docs: IndexedDocs,
   isShared: boolean,
   onGone: (location: DocLocation, treePath: TreePath) => void,
 ): Promise<Suspect[]> {
-  const unmatched = new Map(Array.from(listing.files, (file) => [nameKey(file), file]));
+  const unmatched = new Map<string, number>();
+  const yielder = new LoopYielder();
+  for (let index = 0; index < files.length; index++) {
+    await yielder.pause();
+    unmatched.set(nameKey(files.at(index)), index);
+  }
   const suspects: Suspect[] = [];
   const onDoc = (location: DocLocation, treePath: TreePath): void => {
     const key = nameKey(treePath);
-    const file = unmatched.get(key);
-    if (file === undefined) {
+    const index = unmatched.get(key);
+    if (index === undefined) {
       onGone(location, treePath);
       return;
     }
     unmatched.delete(key);
-    const state = indexed?.get(key);
-    const isSame = isSettled(listing.states.get(key), state);
-    const isRelinked = state !== undefined && isLinkState(state) !== file.isSymlink;
+    const before = indexed?.get(key);
+    const state = states.at(index);
+    const isSame = isSettled(state, before);
+    const isRelinked = before !== undefined && isLinkState(before) !== isLinkState(state);
     const hasStoredId = !isShared || docs.oidOf(location) !== undefined;
-    if (!isSame || !hasStoredId) suspects.push({ file, location, isSame, isRelinked });
+    if (!isSame || !hasStoredId) suspects.push({ index, location, isSame, isRelinked });
   };
   const headDocs = docs.docsIn(0);
   if (within === undefined) await docs.forEach(headDocs, onDoc);
   else docs.forEachWithin(headDocs, within, onDoc);
-  for (const file of unmatched.values())
-    suspects.push({ file, location: undefined, isSame: false, isRelinked: false });
+  for (const index of unmatched.values())
+    suspects.push({ index, location: undefined, isSame: false, isRelinked: false });
   return suspects;
 }
 
 /** Undefined: the doc matches the file. */
 function changeOf(
-  { file, location, isSame, isRelinked }: Suspect,
+  { location, isSame, isRelinked }: Suspect,
+  file: SourceFile,
   docs: IndexedDocs,
   id: string | undefined,
 ): TreeChange | undefined {
@@ -111,6 +125,6 @@ function changeOf(
   };
 }
 
-function isSettled(state: string | undefined, before: string | undefined): boolean {
-  return state !== undefined && state === before && !state.startsWith(UNSETTLED);
+function isSettled(state: string, before: string | undefined): boolean {
+  return state === before && !state.startsWith(UNSETTLED);
 }

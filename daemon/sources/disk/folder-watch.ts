@@ -33,12 +33,12 @@ export class FolderWatch {
     this.#rootName = path.basename(options.root);
   }
 
-  /** Watches another folder; does nothing if it is gone. */
-  add(folder: string): void {
-    if (this.#hasFailed || this.#watchers.has(folder)) return;
+  /** Watches another folder, unless it is gone. Whether it was not watched before. */
+  add(folder: string): boolean {
+    if (this.#hasFailed || this.#watchers.has(folder)) return false;
     if (watchCount >= WATCHES_MAX) {
       this.#fail(`more than ${WATCHES_MAX} folders`);
-      return;
+      return false;
     }
     try {
       const location = path.join(this.#options.root, folder);
@@ -48,8 +48,10 @@ export class FolderWatch {
       watcher.on('error', (error) => this.#lose(folder, error));
       this.#watchers.set(folder, watcher);
       watchCount++;
+      return true;
     } catch (error) {
       this.#lose(folder, error);
+      return false;
     }
   }
 

@@ -15,10 +15,15 @@ interface FileNumber {
 
 /** Declares the data directory of this process, absolute; usually one per process. */
 export function claimOwnFolder(folder: string): void {
-  setEnvironmentData(KEY, [...new Set([...ownFolders(), folder])]);
+  setOwnFolders([...new Set([...ownFolders(), folder])]);
 }
 
-function ownFolders(): readonly string[] {
+/** For a thread that was started before a claim. */
+export function setOwnFolders(folders: readonly string[]): void {
+  setEnvironmentData(KEY, folders);
+}
+
+export function ownFolders(): readonly string[] {
   const folders: unknown = getEnvironmentData(KEY);
   // Safety: set only above.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -47,18 +52,31 @@ export function isInOwnFolder(folder: string): boolean {
 }
 
 /**
- * Whether a file is directly in one of our data directories, where all secrets are. Errors: that of the system if a data
- * directory cannot be listed. Cost: nothing for a file with one name; else a listing.
+ * The files directly in our data directories, where all secrets are: a source may have hard links to them. Errors: that of
+ * the system if a data directory cannot be listed. Cost: nothing for a file with one name; else a stat, and a listing for
+ * each change of a data directory.
  */
-export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolean {
-  return file.nlink > 1 && ownFolders().some((folder) => contains(folder, file));
-}
+export class OwnFiles {
+  readonly #known = new Map<string, { readonly changedNs: bigint; readonly files: FileNumber[] }>();
 
-function contains(folder: string, file: FileNumber): boolean {
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return false;
-  return readdirSync(folder).some((name) =>
-    isSame(lstatSync(path.join(folder, name), { throwIfNoEntry: false }), file),
-  );
+  has(file: FileNumber & { readonly nlink: number }): boolean {
+    return (
+      file.nlink > 1 &&
+      ownFolders().some((folder) => this.#filesIn(folder).some((own) => isSame(own, file)))
+    );
+  }
+
+  #filesIn(folder: string): readonly FileNumber[] {
+    const changedNs = statSync(folder, { throwIfNoEntry: false, bigint: true })?.mtimeNs;
+    if (changedNs === undefined) return [];
+    const known = this.#known.get(folder);
+    if (known?.changedNs === changedNs) return known.files;
+    const files = readdirSync(folder).flatMap(
+      (name) => lstatSync(path.join(folder, name), { throwIfNoEntry: false }) ?? [],
+    );
+    this.#known.set(folder, { changedNs, files });
+    return files;
+  }
 }
 
 function isSame(one: FileNumber | undefined, other: FileNumber): boolean {

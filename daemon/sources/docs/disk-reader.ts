@@ -3,34 +3,43 @@
 
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { LoopYielder } from '../../base/next-time-slice.ts';
+import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
-/** Files between two readings of the clock. Bound: blocking of the event loop. */
-const HASHED_AT_ONCE = 16;
-/** Steps after which a LoopYielder has read it. */
-const PAUSES = 64;
+/** Ids of blobs: plain values, which may be posted. */
+export interface BlobIds {
+  /** Those of all files one after the other; zeros for an unreadable file. */
+  readonly bytes: Uint8Array;
+  readonly idSize: number;
+}
 
-/** Blob ids of files on disk; unreadable files have none. Yields to other work. */
-export async function hashFiles(
-  root: string,
-  files: readonly SourceFile[],
-): Promise<Map<SourceFile, string>> {
-  const ids = new Map<SourceFile, string>();
+/** Bound: delay of other work of the thread. */
+const HASHED_AT_ONCE = 64;
+/** Bytes. */
+const ID_SIZES: Readonly<Record<ObjectFormat, number>> = { sha1: 20, sha256: 32 };
+
+/** Blob ids of files on disk. For a thread of its own (scan-thread.ts). */
+export async function hashFiles(root: string, files: readonly SourceFile[]): Promise<BlobIds> {
+  const idSize = ID_SIZES[objectFormatOf(root)];
+  const bytes = new Uint8Array(idSize * files.length);
   const reader = new DiskReader(root);
-  const yielder = new LoopYielder();
   for (let start = 0; start < files.length; start += HASHED_AT_ONCE) {
-    const some = files.slice(start, start + HASHED_AT_ONCE);
-    await reader.read(some, (index, _, oid) => {
-      if (oid !== '') ids.set(some[index]!, oid);
+    await reader.read(files.slice(start, start + HASHED_AT_ONCE), (index, _, oid) => {
+      bytes.set(Buffer.from(oid, 'hex'), (start + index) * idSize);
     });
-    for (let i = 0; i < PAUSES; i++) await yielder.pause();
+    await nextTimeSlice();
   }
   await reader.close();
-  return ids;
+  return { bytes, idSize };
+}
+
+/** The id of a file in hexadecimal; undefined: it was unreadable. */
+export function blobIdAt({ bytes, idSize }: BlobIds, index: number): string | undefined {
+  const id = bytes.subarray(index * idSize, (index + 1) * idSize);
+  return id.every((byte) => byte === 0) ? undefined : Buffer.from(id).toString('hex');
 }
 
 /** Space before the content for the header `blob <size>\0`, so that header and content are hashed at once. */

@@ -9,7 +9,16 @@ const RULES_MAX = 50;
 const OTHERS = 'other rules';
 
 export class IgnoredCounter {
-  readonly #counts = new Map<string, number>();
+  readonly #counts: Map<string, number>;
+
+  /** @param counted  by rule, so far */
+  constructor(counted?: ReadonlyMap<string, number>) {
+    this.#counts = new Map(counted);
+  }
+
+  get all(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
 
   add(rule: string): void {
     this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);

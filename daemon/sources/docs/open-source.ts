@@ -10,16 +10,24 @@ import { isGitExit } from '../git/git.ts';
 import { findObjects, listTree } from '../git/objects.ts';
 import { readTrees, type TreeUnion } from '../git/trees.ts';
 import { filterUnion, RULES_PATH, withoutIgnored } from './committed-rules.ts';
-import { hashFiles } from './disk-reader.ts';
+import { blobIdAt } from './disk-reader.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
-import { openDiskSource } from './source-disk.ts';
+import { hashOnDisk, scanDisk } from './scan-thread.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 /** The source. Reads nothing yet. */
 export function openSource(spec: SourceSpec): IngestSource {
   const base = spec.kind === 'commits' ? openCommitSource(spec) : openDiskSource(spec);
   return (spec.revisions ?? []).length > 0 ? openRevisionSource(spec, base) : base;
+}
+
+function openDiskSource(spec: SourceSpec): IngestSource {
+  return {
+    spec,
+    fingerprint: async () => (await scanDisk(spec)).fingerprint,
+    list: (signal) => scanDisk(spec, undefined, signal),
+  };
 }
 
 /** The commit id never changes its content, so it is the fingerprint. */
@@ -73,7 +81,7 @@ function openRevisionSource(spec: SourceSpec, base: IngestSource): IngestSource 
   return {
     spec,
     fingerprint: async () => (await base.fingerprint()) + suffix,
-    list: () => listRevisions(spec, base, suffix),
+    list: (signal) => listRevisions(spec, base, suffix, signal),
   };
 }
 
@@ -102,6 +110,7 @@ async function listRevisions(
   spec: SourceSpec,
   base: IngestSource,
   suffix: string,
+  signal?: AbortSignal,
 ): Promise<SourceListing> {
   const further = (spec.revisions ?? []).map(({ commit }) => commit);
   const isCommitted = spec.kind === 'commits';
@@ -126,7 +135,7 @@ async function listRevisions(
       Promise.resolve(hasDefault ? union.ignored(0) : {});
     return { ...sortDraft(draft), ignored, fingerprint: (await base.fingerprint()) + suffix };
   }
-  const listing = await base.list();
+  const listing = await base.list(signal);
   await addDisk(spec, listing, union, draft);
   return { ...listing, ...sortDraft(draft), fingerprint: listing.fingerprint + suffix };
 }
@@ -141,12 +150,13 @@ async function addDisk(
   const indexByKey = new Map(union.docs.map((doc, index) => [docKey(doc, doc.oid), index]));
   const sizes = new Set(draft.files.map((file) => docKey(file, String(file.size))));
   const files = [...listing.files];
-  const ids = await hashFiles(
-    spec.path,
-    files.filter((file) => sizes.has(docKey(file, String(file.size)))),
+  const hashed = [...files.keys()].filter((index) =>
+    sizes.has(docKey(files[index]!, String(files[index]!.size))),
   );
-  const indexes = files.map((file) => {
-    const oid = ids.get(file);
+  const ids = await hashOnDisk(spec.path, listing.files, hashed);
+  const idOf = new Map(hashed.map((index, nth) => [index, blobIdAt(ids, nth)]));
+  const indexes = files.map((file, index) => {
+    const oid = idOf.get(index);
     const committed = oid === undefined ? undefined : indexByKey.get(docKey(file, oid));
     return committed ?? draft.files.push(file) - 1;
   });

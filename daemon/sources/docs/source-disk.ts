@@ -2,37 +2,27 @@
 // path, mode, size and times, and not opened here. Symbolic links are docs (their target text), and never followed.
 
 import { createHash } from 'node:crypto';
-import { constants, lstatSync, type Stats } from 'node:fs';
-import { countIgnored, listWorktree } from '../git/objects.ts';
-import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
-import { nameKey, type TreePath } from '../../base/paths.ts';
+import { lstatSync, type Stats } from 'node:fs';
+import { countIgnored, pathsListed } from '../git/objects.ts';
+import { isInOwnFolder, OwnFiles } from '../disk/own-folder.ts';
+import type { TreePath } from '../../base/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
 import { GLOBS_RULE, rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
-import { rulesOf } from '../../repos/records.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { ExcludedPath } from '../disk/excluded-path.ts';
-import {
-  type FileStates,
-  type IngestSource,
-  type SourceListing,
-  type SourceSpec,
-  UNSETTLED,
-} from './source.ts';
+import { FileStates, UNSETTLED } from './file-states.ts';
+import type { SourceSpec } from './source.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
-import { sortInPieces } from '../../base/sort-in-pieces.ts';
-
-export function openDiskSource(spec: SourceSpec): IngestSource {
-  return {
-    spec,
-    fingerprint: async () => (await listDisk(spec)).fingerprint,
-    list: () => listDisk(spec),
-  };
-}
 
 /** A listing of files on disk, without further revisions. */
-export interface DiskListing extends SourceListing {
+export interface ListedDisk {
+  readonly files: FileList;
+  readonly excluded: ExcludedPath[];
+  /** Ignored by the walk, by rule; `countAllIgnored` adds what git ignores. */
+  readonly ignored: ReadonlyMap<string, number>;
+  readonly fingerprint: string;
   readonly states: FileStates;
 }
 
@@ -48,54 +38,80 @@ interface Found {
   readonly files: ListedFile[];
   readonly excluded: ExcludedPath[];
   readonly ignored: IgnoredCounter;
+  readonly own: OwnFiles;
+}
+
+export interface ListOptions {
+  /** Only these paths in UTF-8, and everything below them; all results are limited to them. */
+  readonly within?: readonly string[] | undefined;
+  /** `readWorktreeList` of the same paths; absent for a folder. */
+  readonly gitList?: Uint8Array | undefined;
+  /** When it was requested; a file changed within SETTLED_MS before is not settled. */
+  readonly startMs?: number;
+}
+
+/** Errors: the folder cannot be read, which must not give an empty repo; or it must not. */
+export function checkRoot(root: string): void {
+  lstatSync(`${root}/.`);
+  if (isInOwnFolder(root)) throw new Error(`${root} is the data directory, or in it`);
 }
 
 /**
- * Lists the files of the default revision. `within`: only these paths in UTF-8, and everything below them; fingerprint,
- * ignored and excluded paths are limited to them too. Errors: as `IngestSource.list`.
+ * Lists the files of the default revision. For a thread of its own (scan-thread.ts). Errors: of the file system if the root
+ * cannot be read.
  */
-export async function listDisk(spec: SourceSpec, within?: readonly string[]): Promise<DiskListing> {
-  // Why: an unreadable root must fail, not give an empty repo.
-  lstatSync(`${spec.path}/.`);
-  if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
-  const settledMs = Date.now() - SETTLED_MS;
-  const found: Found = { settledMs, files: [], excluded: [], ignored: new IgnoredCounter() };
-  if (spec.kind === 'worktree') await addWorktree(spec, within, found);
-  else await addFolder(spec, within, found);
+export async function listDisk(
+  spec: SourceSpec,
+  { within, gitList, startMs = Date.now() }: ListOptions = {},
+): Promise<ListedDisk> {
+  checkRoot(spec.path);
+  const found: Found = {
+    settledMs: startMs - SETTLED_MS,
+    files: [],
+    excluded: [],
+    ignored: new IgnoredCounter(),
+    own: new OwnFiles(),
+  };
+  if (gitList === undefined) await addFolder(spec, within, found);
+  else await addWorktree(spec, pathsListed(Buffer.from(gitList)), found);
   found.excluded.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
-  return { excluded: found.excluded, ignored, ...(await sortedFiles(spec, found)) };
+  return { excluded: found.excluded, ignored: found.ignored.all, ...sortedFiles(spec, found) };
 }
 
-/** In pieces, as a folder may have millions of files. */
-async function sortedFiles(
+function sortedFiles(
   spec: SourceSpec,
   { files: listed, settledMs }: Found,
-): Promise<Pick<DiskListing, 'files' | 'states' | 'fingerprint'>> {
-  const files = new FileList();
-  const states = new Map<string, string>();
-  const sum = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
+): Pick<ListedDisk, 'files' | 'states' | 'fingerprint'> {
+  listed.sort(byPath);
+  const files = FileList.of(listed.map(({ file }) => file));
+  const hash = createHash('sha256').update(`${[spec.kind, ...(spec.ignore ?? [])].join('\n')}\n`);
   let isSettled = true;
-  const yielder = new LoopYielder();
-  for (const { file, state } of await sortInPieces(listed, byPath)) {
-    files.add(file);
-    states.set(nameKey(file), state);
-    sum.update(`\n${file.path}\0${state}`);
-    isSettled &&= !state.startsWith(UNSETTLED);
-    await yielder.pause();
+  for (const { file, state } of listed) {
+    const isOpen = state.startsWith(UNSETTLED);
+    isSettled &&= !isOpen;
+    hash.update(`\n${file.path}\0${isOpen ? state.slice(UNSETTLED.length) : state}`);
   }
+  const sum = `files:${hash.digest('hex')}`;
+  const states = FileStates.of(
+    files,
+    listed.map(({ state }) => state),
+    sum,
+  );
   // Why the time: no other listing can be proven equal to one with files that may still change unnoticed.
-  const mark = isSettled ? '' : ` unsettled at ${settledMs}`;
-  return { files, states, fingerprint: `files:${sum.digest('hex')}${mark}` };
+  return { files, states, fingerprint: isSettled ? sum : `${sum} unsettled at ${settledMs}` };
 }
 
 function byPath({ file: a }: ListedFile, { file: b }: ListedFile): number {
   return a.path < b.path ? -1 : Number(a.path > b.path);
 }
 
-/** Includes what git ignores in a work tree, which its listing does not report. */
-async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
+/** With what git ignores in a work tree, which its listing does not report. Errors: GitError. */
+export async function countAllIgnored(
+  spec: SourceSpec,
+  walked: ListedDisk['ignored'],
+): Promise<IgnoredCounts> {
   const guard = new FolderGuard(spec.path);
+  const counter = new IgnoredCounter(walked);
   if (spec.kind === 'worktree' && spec.noIgnore !== true)
     await countIgnored(spec.path, (rule, path) => {
       if (!guard.isOwn({ path })) counter.add(rule);
@@ -112,22 +128,16 @@ function stateOf(stat: Stats, settledMs: number): string {
   return `${mark}${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.mode}`;
 }
 
-/** Whether a file of this state is a symbolic link. */
-export function isLinkState(state: string): boolean {
-  return (Number(state.slice(state.lastIndexOf(' ') + 1)) & constants.S_IFMT) === constants.S_IFLNK;
-}
-
 async function addWorktree(
   { path: root, ...own }: SourceSpec,
-  within: readonly string[] | undefined,
+  listed: readonly TreePath[],
   found: Found,
 ): Promise<void> {
   const guard = new FolderGuard(root);
   const yielder = new LoopYielder();
   const rules = rulesAtRoot(root, own);
   const isExcluded = compileIgnoreGlobs(own.ignore);
-  const options = { ...rulesOf(own), within };
-  for (const treePath of await listWorktree(root, options)) {
+  for (const treePath of listed) {
     await yielder.pause();
     if (guard.isOwn(treePath)) continue;
     const isGlobbed = isExcluded(treePath.path.replace(/\/$/, ''));
@@ -174,7 +184,7 @@ function addPath(root: string, treePath: TreePath, found: Found): void {
     found.excluded.push({ path: treePath.path, reason: `unreadable: ${errorCodeOf(error)}` });
     return;
   }
-  if (stat === undefined || isOwnFile(stat)) return;
+  if (stat === undefined || found.own.has(stat)) return;
   if (stat.isFile() || stat.isSymbolicLink()) {
     const file = { ...treePath, size: stat.size, isSymlink: stat.isSymbolicLink() };
     found.files.push({ file, state: stateOf(stat, found.settledMs) });

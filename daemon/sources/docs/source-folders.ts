@@ -10,45 +10,50 @@ import type { RepoSource, SourceRules } from '../../repos/records.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 
 /**
- * Paths of the folders `within` and below, "" for the root; parents first. Skips names that are not UTF-8. Errors:
- * GitError; of the file system if the root cannot be read.
+ * Paths of the folders `within` and below, "" for the root; parents first. Skips names that are not UTF-8. For a thread of its
+ * own (scan-thread.ts). Errors: of the file system if the root cannot be read.
+ *
+ * @param gitList  `readIgnoredList` of a work tree
  */
-export async function* foldersOf(
+export async function foldersOf(
   { kind, path: root, ...rules }: RepoSource,
   within: readonly string[] = [''],
-): AsyncGenerator<string> {
-  if (kind !== 'folder') yield* foldersOfWorktree(root, rules, within);
-  else {
-    const isAbove = (folder: string): boolean => within.some((one) => one.startsWith(`${folder}/`));
-    const isInside = (folder: string): boolean =>
-      within.some((one) => one === '' || one === folder || folder.startsWith(`${one}/`));
-    const isEntered = (folder: string): boolean => isInside(folder) || isAbove(folder);
-    for await (const { path: folder } of walkFolders(root, { isEntered, rules }))
-      if (isInside(folder)) yield folder;
-  }
+  gitList: Uint8Array = new Uint8Array(),
+): Promise<string[]> {
+  if (kind !== 'folder')
+    return foldersOfWorktree(root, rules, within, ignoredFolders(Buffer.from(gitList)));
+  const isAbove = (folder: string): boolean => within.some((one) => one.startsWith(`${folder}/`));
+  const isInside = (folder: string): boolean =>
+    within.some((one) => one === '' || one === folder || folder.startsWith(`${one}/`));
+  const isEntered = (folder: string): boolean => isInside(folder) || isAbove(folder);
+  const folders: string[] = [];
+  for await (const { path: folder } of walkFolders(root, { isEntered, rules }))
+    if (isInside(folder)) folders.push(folder);
+  return folders;
 }
 
 /**
  * Without the content of submodules and nested repositories, but with their own folders: they may turn into plain folders.
  */
-async function* foldersOfWorktree(
+async function foldersOfWorktree(
   root: string,
-  { noIgnore, ignore }: SourceRules,
+  { ignore }: SourceRules,
   within: readonly string[],
-): AsyncGenerator<string> {
-  const some = within.filter((one) => one !== '');
-  const ignored = noIgnore === true ? new Set() : await ignoredFolders(root, some);
+  ignored: ReadonlySet<string>,
+): Promise<string[]> {
   const isExcluded = compileIgnoreGlobs(ignore);
   const yielder = new LoopYielder();
+  const folders: string[] = [];
   const pending = [...within];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     await yielder.pause();
     if (ignored.has(folder) || isExcluded(folder)) continue;
-    yield folder;
+    folders.push(folder);
     const location = path.join(root, folder);
     if (folder !== '' && existsSync(path.join(location, '.git'))) continue;
     for (const name of namesIn(location)) pending.push(folder === '' ? name : `${folder}/${name}`);
   }
+  return folders;
 }
 
 /** The subfolders except `.git`; none if unreadable. */

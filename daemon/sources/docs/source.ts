@@ -3,6 +3,7 @@
 // languages and the index are elsewhere.
 
 import type { FileList, SourceFile } from './file-list.ts';
+import type { FileStates } from './file-states.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { ExcludedPath } from '../disk/excluded-path.ts';
 import type { SourceKind, SourceRules } from '../../repos/records.ts';
@@ -40,11 +41,10 @@ export interface SourceListing {
   readonly states?: FileStates | undefined;
 }
 
-/** State of files on disk when listed, by `nameKey`: equal texts mean equal files, unless they begin with UNSETTLED. */
-export type FileStates = ReadonlyMap<string, string>;
-
-/** Prefix for a file that may have changed unnoticed; the state after it is not conclusive. */
-export const UNSETTLED = '~';
+/** A listing of files on disk, without further revisions. */
+export interface DiskListing extends SourceListing {
+  readonly states: FileStates;
+}
 
 export interface IngestSource {
   readonly spec: SourceSpec;
@@ -54,10 +54,10 @@ export interface IngestSource {
    */
   fingerprint(): Promise<string>;
   /**
-   * Lists the current docs. Errors: GitError; an error of the file system if the root folder cannot be read. Problems of
-   * single files go to `excluded`.
+   * Lists the current docs. Errors: GitError; an error of the file system if the root folder cannot be read; the reason of
+   * the signal, for files on disk. Problems of single files go to `excluded`.
    */
-  list(): Promise<SourceListing>;
+  list(signal?: AbortSignal): Promise<SourceListing>;
 }
 
 /**

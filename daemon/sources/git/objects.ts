@@ -124,8 +124,16 @@ interface WorktreeOptions {
  */
 export async function listWorktree(
   repoPath: string,
-  { within = [], noIgnore = false, ...options }: ReadOptions & WorktreeOptions = {},
+  options: ReadOptions & WorktreeOptions = {},
 ): Promise<TreePath[]> {
+  return pathsListed(await readWorktreeList(repoPath, options));
+}
+
+/** What git writes for `listWorktree`; `pathsListed` reads it, in any thread. */
+export function readWorktreeList(
+  repoPath: string,
+  { within = [], noIgnore = false, ...options }: ReadOptions & WorktreeOptions = {},
+): Promise<Buffer> {
   const kinds = [
     '--cached',
     '--others',
@@ -134,7 +142,10 @@ export async function listWorktree(
   ];
   const args = ['ls-files', '-z', ...kinds, '--', ...within];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
-  const output = await runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
+  return runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
+}
+
+export function pathsListed(output: Buffer): TreePath[] {
   const paths = new Map<string, TreePath>();
   for (const [path, bytes] of splitRecords(output)) {
     if (bytes === undefined) paths.set(path, { path });
@@ -153,16 +164,21 @@ const LIST_IGNORED = [
 ];
 
 /**
- * The folders of a work tree that git ignores as a whole, outermost only; of these paths only, if there are any.
- * Errors: GitError. Cost: a process that reads all folders that are not ignored.
+ * What git writes of the folders of a work tree that it ignores as a whole, outermost only; of these paths only, if there are
+ * any. `ignoredFolders` reads it, in any thread. Errors: GitError. Cost: a process that reads all folders that are not
+ * ignored.
  */
-export async function ignoredFolders(
+export function readIgnoredList(
   repoPath: string,
   within: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  signal?: AbortSignal,
+): Promise<Buffer> {
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX, signal };
   const args = [...LIST_IGNORED, '--', ...within];
-  const output = await runGit(args, { ...limits, repoPath, usesWorkTree: true });
+  return runGit(args, { ...limits, repoPath, usesWorkTree: true });
+}
+
+export function ignoredFolders(output: Buffer): ReadonlySet<string> {
   const paths = [...splitRecords(output)].map(([text]) => text);
   return new Set(paths.filter((one) => one.endsWith('/')).map((one) => one.slice(0, -1)));
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
-import { isOwnFile } from '../disk/own-folder.ts';
+import { OwnFiles } from '../disk/own-folder.ts';
 import type { TreePath } from '../../base/paths.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import {
@@ -39,7 +39,7 @@ export async function statDiskFile(
     const stat = await lstat(diskPathOf(root, treePath), { bigint: true });
     const { dev, ino, nlink } = stat;
     const isReadable = stat.isFile()
-      ? !isOwnFile({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) })
+      ? !new OwnFiles().has({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) })
       : stat.isSymbolicLink();
     return isReadable ? stat : undefined;
   } catch (error) {

@@ -17,9 +17,10 @@ import type { DiskScan } from '../../engine/build/disk-diff.ts';
 import type { FilterSettings } from '../../engine/build/filters.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { OBJECT_MISSING } from '../../sources/disk/excluded-path.ts';
-import { listDisk } from '../../sources/docs/source-disk.ts';
+import { scanDisk } from '../../sources/docs/scan-thread.ts';
 import { GitError } from '../../sources/git/git.ts';
-import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
+import type { FileStates } from '../../sources/docs/file-states.ts';
+import type { SourceSpec } from '../../sources/docs/source.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
 import type { Catalog, RepoSizes } from '../../index/catalog/catalog.ts';
 import { recordOf } from '../../index/register/change-repo.ts';
@@ -328,7 +329,7 @@ export class RepoIndexer {
 
   /** The files on disk: only the reported changes, if that is enough. */
   async #scanDisk(
-    { indexed, probed, spec }: UpdateJob,
+    { indexed, probed, spec, context }: UpdateJob,
     changedPaths: readonly string[] | undefined,
   ): Promise<DiskScan> {
     const { fileTracker } = this.#options;
@@ -337,10 +338,11 @@ export class RepoIndexer {
     const areCommitsSame = commitsOf(probed, spec).join() === indexed.commits?.join();
     const isPartial = changedPaths !== undefined && states !== undefined && areCommitsSame;
     if (isPartial && fileTracker.areEnough(repoId, changedPaths)) {
-      const listing = await listDisk(spec, changedPaths);
+      const listing = await scanDisk(spec, changedPaths, context.signal);
       if (listing.excluded.length === 0) return { listing, within: changedPaths, indexed: states };
     }
-    return { listing: await listDisk(spec), within: undefined, indexed: states };
+    const listing = await scanDisk(spec, undefined, context.signal);
+    return { listing, within: undefined, indexed: states };
   }
 
   /** Builds and publishes the changes; a text: why everything must be built. */

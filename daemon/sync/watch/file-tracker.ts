@@ -3,12 +3,13 @@
 
 import type { ExcludedPath } from '../../sources/disk/excluded-path.ts';
 import { RULE_FILES } from '../../sources/disk/ignore-rules.ts';
-import { type FileStates, type ReadFailure, UNSETTLED } from '../../sources/docs/source.ts';
+import type { FileStates } from '../../sources/docs/file-states.ts';
+import type { ReadFailure } from '../../sources/docs/source.ts';
 import { baseNameOf } from '../../base/paths.ts';
 
 interface TrackedFiles {
   fingerprint: string;
-  readonly states: Map<string, string>;
+  readonly states: FileStates;
   /** Paths that are not docs. */
   readonly excluded: Set<string>;
 }
@@ -43,13 +44,13 @@ export class FileTracker {
   ): void {
     this.#states.delete(repoId);
     const paths = excluded.map(({ path }) => path);
-    this.#states.set(repoId, { fingerprint, states: new Map(states), excluded: new Set(paths) });
+    this.#states.set(repoId, { fingerprint, states, excluded: new Set(paths) });
     let count = 0;
-    for (const { states: files } of this.#states.values()) count += files.size;
+    for (const { states: files } of this.#states.values()) count += files.countMax;
     for (const [oldest, { states: files }] of this.#states) {
       if (count <= this.#filesMax) break;
       this.#states.delete(oldest);
-      count -= files.size;
+      count -= files.countMax;
     }
     this.#scanned.add(repoId);
     this.#endWait(repoId);
@@ -65,8 +66,7 @@ export class FileTracker {
     const last = this.#states.get(repoId);
     if (last === undefined) return;
     last.fingerprint = fingerprint;
-    for (const path of paths) last.states.delete(path);
-    for (const [path, state] of states) last.states.set(path, state);
+    last.states.set(paths, states);
     for (const { path, reason } of excluded) if (reason !== 'vanished') last.excluded.add(path);
   }
 
@@ -89,7 +89,7 @@ export class FileTracker {
   /** Whether a file was listed, or is known not to be a doc; undefined: unknown. */
   contains(repoId: number, path: string): boolean | undefined {
     const last = this.#states.get(repoId);
-    return last && (last.states.has(path) || last.excluded.has(path));
+    return last && (last.states.get(path) !== undefined || last.excluded.has(path));
   }
 
   /** Changes are reported from now on. Resolves when a job has read the files (it may have before), or on `unwatch`. */
@@ -111,10 +111,7 @@ export class FileTracker {
 
   /** Accepts the files as indexed if their states are unchanged; else returns false. */
   confirm(repoId: number, states: FileStates): boolean {
-    const existing = this.#states.get(repoId)?.states;
-    if (existing?.size !== states.size) return false;
-    for (const [path, state] of states)
-      if (bare(existing.get(path) ?? '') !== bare(state)) return false;
+    if (this.#states.get(repoId)?.states.isSameAs(states) !== true) return false;
     this.#changed.set(repoId, new Set());
     return true;
   }
@@ -145,8 +142,4 @@ export class FileTracker {
   lose(repoId: number): void {
     if (this.#changed.has(repoId)) this.#changed.set(repoId, undefined);
   }
-}
-
-function bare(state: string): string {
-  return state.startsWith(UNSETTLED) ? state.slice(UNSETTLED.length) : state;
 }

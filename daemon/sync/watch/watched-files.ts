@@ -5,11 +5,11 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
+import { LoopYielder } from '../../base/next-time-slice.ts';
 import { baseNameOf } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { FolderWatch } from '../../sources/disk/folder-watch.ts';
-import { foldersOf } from '../../sources/docs/source-folders.ts';
-import { listDisk } from '../../sources/docs/source-disk.ts';
+import { scanDisk, scanFolders } from '../../sources/docs/scan-thread.ts';
 import { RULE_NAMES, type FileTracker } from './file-tracker.ts';
 import { HOUR_MS } from '../../base/durations.ts';
 
@@ -69,7 +69,7 @@ export class WatchedFiles {
   #isPolled = false;
   /** Fingerprint of the last check in that case. */
   #polled = '';
-  #isClosed = false;
+  readonly #stop = new AbortController();
 
   constructor(options: WatchedFilesOptions, record: RepoRecord) {
     this.#options = options;
@@ -89,11 +89,11 @@ export class WatchedFiles {
       // Files that cannot be listed cannot be indexed: the failed job is retried.
       this.#poll(messageOf(error));
     }
-    if (this.#isPolled || this.#isClosed) return;
+    if (this.#isPolled || this.#stop.signal.aborted) return;
     const scanned = this.#options.fileTracker.watch(this.#record.repoId);
     this.#start(async () => {
       await scanned;
-      if (!this.#isPolled && !this.#isClosed) await this.#compare();
+      if (!this.#isPolled && !this.#stop.signal.aborted) await this.#compare();
     });
   }
 
@@ -103,7 +103,7 @@ export class WatchedFiles {
     const { repoId, source } = this.#record;
     const startMs = performance.now();
     const listing = fileTracker.isKept(repoId)
-      ? await listDisk(source).catch(() => undefined)
+      ? await scanDisk(source, undefined, this.#stop.signal).catch(() => undefined)
       : undefined;
     const isSame =
       this.#noticeCount === 0 &&
@@ -124,7 +124,7 @@ export class WatchedFiles {
     this.#folders.clear();
     if (source.kind === 'worktree')
       for (const folder of ['.git', '.git/info']) this.#folders.add(folder);
-    for await (const folder of foldersOf(source)) this.#folders.add(folder);
+    await this.#watchFolders();
     this.#idlePaths.clear();
   }
 
@@ -153,7 +153,7 @@ export class WatchedFiles {
   }
 
   #schedule(): void {
-    if (this.#job !== undefined || this.#isClosed) return;
+    if (this.#job !== undefined || this.#stop.signal.aborted) return;
     const nowMs = performance.now();
     this.#firstMs ??= nowMs;
     const quietMs = Math.min(nowMs + GATHER_MS, this.#firstMs + GATHER_MS_MAX);
@@ -203,15 +203,27 @@ export class WatchedFiles {
     return { repo: this.#record.name, reason: messageOf(error) };
   }
 
+  /** Watches these folders of the source and those below them; default: all. */
+  async #watchFolders(within?: readonly string[]): Promise<void> {
+    const yielder = new LoopYielder();
+    // Why again: a folder may come between the listing of its parent and the parent's watch.
+    for (let hasNew = true; hasNew;) {
+      hasNew = false;
+      for (const folder of await scanFolders(this.#record.source, within, this.#stop.signal)) {
+        await yielder.pause();
+        if (this.#folders.add(folder)) hasNew = true;
+      }
+    }
+  }
+
   async #watchMoved(moved: ReadonlySet<string>): Promise<void> {
-    const { source } = this.#record;
     const came: string[] = [];
     for (const location of moved) {
       this.#folders.remove(location);
       if (this.#kindOf(location) === 'folder') came.push(location);
     }
     if (came.length === 0) return;
-    for await (const folder of foldersOf(source, came)) this.#folders.add(folder);
+    await this.#watchFolders(came);
   }
 
   #kindOf(location: string): 'folder' | 'other' | undefined {
@@ -243,7 +255,7 @@ export class WatchedFiles {
   /** Checks all files after this pause, unless a check is due earlier. */
   #rescanWithin(pauseMs: number): void {
     const dueMs = performance.now() + pauseMs;
-    if (this.#isClosed || this.#isPolled || dueMs >= this.#rescanDueMs) return;
+    if (this.#stop.signal.aborted || this.#isPolled || dueMs >= this.#rescanDueMs) return;
     this.#rescanDueMs = dueMs;
     clearTimeout(this.#rescanTimer);
     this.#rescanTimer = setTimeout(() => this.#rescanNow(), pauseMs).unref();
@@ -268,7 +280,7 @@ export class WatchedFiles {
 
   #pollLater(tookMs: number): void {
     clearTimeout(this.#rescanTimer);
-    if (this.#isClosed) return;
+    if (this.#stop.signal.aborted) return;
     const pauseMs = Math.max(POLL_MS_MIN, POLL_FACTOR * tookMs);
     this.#rescanTimer = setTimeout(() => {
       this.#start(() => this.#pollOnce());
@@ -278,7 +290,8 @@ export class WatchedFiles {
   async #pollOnce(): Promise<void> {
     const startMs = performance.now();
     try {
-      const { fingerprint } = await listDisk(this.#record.source);
+      const { source } = this.#record;
+      const { fingerprint } = await scanDisk(source, undefined, this.#stop.signal);
       if (fingerprint !== this.#polled) await this.#options.index(this.#record);
       this.#polled = fingerprint;
     } catch {
@@ -290,7 +303,7 @@ export class WatchedFiles {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#stop.abort();
     clearTimeout(this.#jobTimer);
     clearTimeout(this.#rescanTimer);
     this.#folders.close();
