@@ -1,7 +1,7 @@
 // Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
 // plain JavaScript. Why: finding and loading so many files is half of a start, and compiling one file most of the rest
 // (figures: daemon/DECISIONS.md). What V8 made of that file in a start is kept beside it, as trawl.code;
-// main.js loads both (scripts/run-bundle.mjs). Each thread's script is joined into one file, too, below build/bundle/threads.
+// run.js loads both (scripts/run-bundle.mjs). Each thread's script is joined into one file, too, below build/bundle/threads.
 // Two folders below build/, as daemon/base/program-files.ts has it. Names are not kept (`keepNames`): a call for each
 // closure took 18 us of a search's 350.
 
@@ -19,7 +19,7 @@ import { build } from 'esbuild';
 const APART = [
   '@node-rs/argon2',
   'koffi',
-  'libsql',
+  '@libsql/*',
   'linguist-languages',
   'pg-native',
   'swagger-ui-dist',
@@ -52,6 +52,7 @@ const common = {
   mainFields: ['module', 'main'],
   define: { 'import.meta.url': 'bundleUrl' },
   external: APART,
+  alias: { '@neon-rs/load': './scripts/libsql-target.cjs' },
   logLevel: 'warning',
 };
 const { outputFiles } = await build({
@@ -79,10 +80,14 @@ writeFileSync(
   path.join(folder, 'trawl.cjs'),
   `/*${name}*/ (function (require, bundleUrl) {${text}\n})`,
 );
-copyFileSync(path.join(root, 'scripts', 'run-bundle.mjs'), path.join(folder, 'main.js'));
+copyFileSync(path.join(root, 'scripts', 'main.mjs'), path.join(folder, 'main.js'));
+copyFileSync(path.join(root, 'scripts', 'run-bundle.mjs'), path.join(folder, 'run.js'));
 const kept = spawnSync(process.execPath, [path.join(root, 'scripts', 'keep-code.mjs'), folder], {
   stdio: ['ignore', 'ignore', 'pipe'],
   timeout: 60_000,
 });
 if (kept.status !== 0)
   process.stderr.write(`trawl will start slower, its code was not kept: ${String(kept.stderr)}\n`);
+const versions = spawnSync(process.execPath, [path.join(folder, 'main.js'), 'version']);
+if (versions.status === 0) writeFileSync(path.join(folder, 'versions.txt'), versions.stdout);
+else process.stderr.write(`the versions were not kept: ${String(versions.stderr)}\n`);

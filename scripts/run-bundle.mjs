@@ -1,4 +1,4 @@
-// What `trawl` runs, as build/bundle/cli/main.js: the bundle beside it, with the code that V8 made of it at the build.
+// Runs the bundle beside it, with the code that V8 made of it at the build; as build/bundle/cli/run.js.
 // V8 refuses code of another version or of other flags, and the bundle is compiled as usual then. It believes all else that the
 // code says, and a flipped bit ends the process: hence the checksum.
 

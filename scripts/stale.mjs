@@ -53,7 +53,10 @@ export const PARTS = [
       'scripts/bundle.mjs',
       'scripts/packages.mjs',
       'scripts/keep-code.mjs',
+      'scripts/libsql-target.cjs',
+      'scripts/main.mjs',
       'scripts/run-bundle.mjs',
+      'package.json',
       'core/shared',
       'daemon',
       'package-lock.json',
@@ -92,6 +95,7 @@ function findNewest(file) {
   if (!stat.isDirectory()) return stat.mtimeMs;
   return Math.max(
     stat.mtimeMs,
-    ...readdirSync(file).map((name) => findNewest(path.join(file, name))),
+    // Why not path.join: it takes a tenth of a start.
+    ...readdirSync(file).map((name) => findNewest(`${file}/${name}`)),
   );
 }

@@ -127,7 +127,7 @@ type SearchHost = Awaited<ReturnType<typeof openSearchHost>>;
 
 async function openSearchHost(options: InstanceOptions, catalog: Catalog) {
   const { dataDir, isOwner, log, workers } = options;
-  const module = await compileCore();
+  const module = await compileCore(undefined, !isOwner);
   const threadCount = workers ?? availableParallelism();
   const shares = mappingShares(threadCount);
   const notePath = path.join(dataDir, NOTE_FILE);
@@ -277,6 +277,9 @@ async function joined(
   };
 }
 
+/** For one search in a process of its own, where nobody waits: as long as starting a thread takes. */
+const ALONE_NS = 60_000_000n;
+
 function enginePartsOf(
   options: InstanceOptions,
   catalog: Catalog,
@@ -287,6 +290,7 @@ function enginePartsOf(
   return {
     searcher,
     pool,
+    inlineNs: options.isOwner ? undefined : ALONE_NS,
     snapshots,
     connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
     tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,

@@ -16,7 +16,7 @@ import {
 import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { startPlainServer } from '../http/plain-server.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { refuses, run, type Outcome } from './fake-services.ts';
@@ -363,6 +363,9 @@ test('version: three lines; the real entry prints the product version', async ()
   const real = await start(['version'], { main: REAL_MAIN }).outcome;
   assert.equal(real.code, 0);
   assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);
+  // The entry prints a text that the build kept.
+  const program = fileURLToPath(new URL('run.js', pathToFileURL(REAL_MAIN)));
+  assert.deepEqual(await start(['version'], { main: program }).outcome, real);
 });
 
 test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {

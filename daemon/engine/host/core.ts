@@ -131,10 +131,17 @@ export const MEMORY_PAGES = 65536;
 
 const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
 
-/** Must run before any other WebAssembly of the process is compiled. */
-export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
+/**
+ * Must run before any other WebAssembly of the process is compiled.
+ *
+ * @param isForOneSearch  the process ends with its first search, before optimized code pays
+ */
+export async function compileCore(
+  file: string = MODULE_FILE,
+  isForOneSearch = false,
+): Promise<WebAssembly.Module> {
   // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
-  v8.setFlagsFromString('--no-liftoff');
+  if (!isForOneSearch) v8.setFlagsFromString('--no-liftoff');
   // The heap may double before it is collected. V8's own factor counts the bytes of a large answer as growth, and collected
   // the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
   v8.setFlagsFromString('--heap-growing-percent=100');

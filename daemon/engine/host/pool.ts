@@ -57,6 +57,7 @@ export class SearchPool {
   #shards: readonly ShardFile[] = [];
   #nextId = 1;
   #nextRenderer = 0;
+  #isStarted = false;
   #isClosed = false;
   /** Threads that were replaced; for tests. */
   deathCount = 0;
@@ -75,9 +76,15 @@ export class SearchPool {
         isReserved: false,
         ready: Promise.resolve(),
       };
-      this.#start(entry);
       return entry;
     });
+  }
+
+  /** Starts the threads; without it the first work does. One takes 60 ms of a processor. */
+  start(): void {
+    if (this.#isStarted || this.#isClosed) return;
+    this.#isStarted = true;
+    for (const entry of this.#workers) this.#start(entry);
   }
 
   get isBusy(): boolean {
@@ -174,6 +181,7 @@ export class SearchPool {
 
   /** The least loaded thread, for searchOn; undefined if all have enough work. */
   reserve(): number | undefined {
+    this.start();
     let least: PoolWorker | undefined;
     for (const entry of this.#workers) {
       // Measured: with a second search queued a thread never waits for the next: a tenth more searches a second.
@@ -213,6 +221,7 @@ export class SearchPool {
     message: ToSearchWorker & { id: number },
     onFindings?: (findings: Findings) => void,
   ): Promise<SearchDone | RenderDone | undefined> {
+    this.start();
     const { worker } = entry;
     if (worker === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -223,7 +232,9 @@ export class SearchPool {
     });
   }
 
+  /** All threads have started, or died. */
   async ready(): Promise<void> {
+    this.start();
     await Promise.all(this.#workers.map((entry) => entry.ready));
   }
 

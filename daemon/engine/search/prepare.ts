@@ -75,8 +75,8 @@ export interface EngineParts {
   readonly startThreads?: StartThreads;
   /** 0: none. */
   readonly timeoutMs: number;
-  /** Time on the main thread before the pool continues. */
-  readonly inlineNs?: bigint;
+  /** Time on the main thread before the pool continues; default: 4 ms. */
+  readonly inlineNs?: bigint | undefined;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
   readonly onCompleted?: ((durationMs: number) => void) | undefined;
@@ -139,6 +139,7 @@ function* prepareSteps(
   const render = {
     searcher,
     pool,
+    inlineNs,
     encodedPlan,
     shards,
     baseUrl,

@@ -33,6 +33,8 @@ const GROUPS_PER_THREAD = 2;
 export interface RenderContext {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
+  /** As EngineParts has it. */
+  readonly inlineNs?: bigint | undefined;
   readonly encodedPlan: EncodedPlan;
   readonly shards: readonly LiveShard[];
   readonly baseUrl: string;
@@ -270,6 +272,9 @@ function groupByShard({ found, docs }: DocList, sizeMax: number): Group[] {
   return groups;
 }
 
+/** Bound: blocking of the event loop; longer rendering moves to the pool. */
+const RENDER_NS = 10_000_000n;
+
 async function renderGroup(
   found: FoundDocs,
   group: Group,
@@ -289,8 +294,8 @@ async function renderGroup(
   const options = { ...texts, contextLines, returnsContent };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
-    // Bound: blocking of the event loop; longer rendering moves to the pool.
-    const end = process.hrtime.bigint() + 10_000_000n;
+    const { inlineNs = 0n } = context;
+    const end = process.hrtime.bigint() + (inlineNs > RENDER_NS ? inlineNs : RENDER_NS);
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
     if (docs !== undefined) return docs;
   }
