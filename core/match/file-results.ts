@@ -4,7 +4,8 @@
 
 import { arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
-import { writeAsciiText, writeJsonString } from '../scan/json.ts';
+import { writeAsciiText, writeBytes, writeJsonString } from '../scan/json.ts';
+import { writeEncodedPath } from '../scan/percent.ts';
 import {
   LANGUAGE_ROW_SIZE,
   SKIP_BINARY,
@@ -16,7 +17,6 @@ import * as layout from '../shared/plan.ts';
 import { STATUS_OK } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
-import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
 import { forgetStopped } from './current.ts';
 import { renderArena } from './request.ts';
@@ -137,42 +137,4 @@ function skipReasonName(reason: u32): string {
   if (reason == SKIP_BINARY) return 'binary';
   if (reason == SKIP_TOO_LARGE) return 'too_large';
   return reason == SKIP_TOO_MANY_TRIGRAMS ? 'too_many_trigrams' : '';
-}
-
-function writeBytes(out: usize, ptr: usize, size: u32): usize {
-  memory.copy(out, ptr, size);
-  return out + size;
-}
-
-/** Encodes each segment as encodeURIComponent does; a bad byte is U+FFFD. A byte becomes at most 9 bytes. */
-function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
-  while (ptr < end) {
-    const decoded = decodeUtf8(ptr, end);
-    const size = decodedSize(decoded);
-    const point = decodedPoint(decoded);
-    if (isPlain(point)) store<u8>(out++, <u8>point);
-    else if (point == REPLACEMENT) out = writeAsciiText(out, '%EF%BF%BD');
-    else for (let i: usize = 0; i < size; i++) out = writeEncodedByte(out, load<u8>(ptr + i));
-    ptr += size;
-  }
-  return out;
-}
-
-/** Whether the code point is not encoded; 45 to 57 are `-./` and the digits. */
-function isPlain(point: u32): bool {
-  const lower = point | 0x20;
-  if ((point < 128 && lower >= 97 && lower <= 122) || (point >= 45 && point <= 57)) return true;
-  return point == 95 || point == 33 || point == 126 || (point >= 39 && point <= 42);
-}
-
-function writeEncodedByte(out: usize, byte: u32): usize {
-  store<u8>(out, 37);
-  store<u8>(out, <u8>hexDigit(byte >> 4), 1);
-  store<u8>(out, <u8>hexDigit(byte & 15), 2);
-  return out + 3;
-}
-
-@inline
-function hexDigit(value: u32): u32 {
-  return value < 10 ? 48 + value : 55 + value;
 }

@@ -25,6 +25,15 @@ export function beginPositions(): void {
   points = 0;
 }
 
+/** Begins at the start of a line, an address; `lineNumber` from 1. */
+export function beginPositionsAt(start: usize, lineNumber: u32): void {
+  at = start;
+  block = blockOf(start, current.firstBlock);
+  line = lineNumber - 1;
+  lineStart = start;
+  points = 0;
+}
+
 /** Moves to `ptr`, an address in the current content or its end, not before the last one. */
 export function moveTo(ptr: usize): void {
   assert(ptr >= at);

@@ -26,6 +26,7 @@ import { evaluateDoc } from './evaluate.ts';
 import { activeInContent } from './node.ts';
 import {
   beginPositions,
+  beginPositionsAt,
   currentColumn,
   currentLine,
   currentLineStart,
@@ -231,7 +232,9 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   if (chunks == 0) return false;
   chunkCount = 0;
   beginPositions();
-  beginSymbolWalk();
+  // Points only order the chunks.
+  const isScored = rangeCount > 1;
+  if (isScored) beginSymbolWalk();
   let chunk = changetype<Chunk>(0);
   for (let i: u32 = 0; i < rangeCount; i++) {
     const start = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE);
@@ -241,7 +244,9 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
     const lineStart = currentLineStart();
     // The last byte's line: a range that ends with a newline belongs to the line before.
     moveTo(end - 1);
-    const points = contentPoints(start, end, current.start, current.end) + walkPoints(start, end);
+    const points = isScored
+      ? contentPoints(start, end, current.start, current.end) + walkPoints(start, end)
+      : 0;
     if (i > 0 && chunk.lastLine + 2 * contextLines >= firstLine) {
       chunk.rangeCount++;
       chunk.lastLine = max(chunk.lastLine, currentLine());
@@ -302,7 +307,7 @@ function writeChunk(chunk: Chunk, renderedCount: u32, contextLines: u32): bool {
   const firstLine = chunk.firstLine - lineCountBefore;
   writeLocation(<u32>(start - current.fileStart), firstLine, 1);
   writeText(',"matchRanges":[');
-  beginPositions();
+  beginPositionsAt(<usize>chunk.lineStart, chunk.firstLine);
   for (let i: u32 = 0; i < renderedCount; i++) {
     const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
     if (i > 0) writeByte(44);

@@ -23,8 +23,8 @@ import {
 import { findNeedle, foundEnd } from '../scan/literal.ts';
 import { getBit } from '../base/bits.ts';
 import {
-  blockHasSymbols,
   hasSymbols,
+  hasSymbolsIn,
   lowerSymbolName,
   needSymbolRows,
   NO_PARENT,
@@ -164,7 +164,7 @@ function dropWithoutSymbols(bitmap: usize): void {
     let word = load<u64>(bitmap + offset);
     for (let remaining = word; remaining != 0; remaining &= remaining - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(remaining);
-      if (blockId < boundView.blockCount && blockHasSymbols(boundView, blockId)) continue;
+      if (blockId < boundView.blockCount && hasSymbolsIn(boundView, blockId, blockId + 1)) continue;
       word ^= remaining & (0 - remaining);
     }
     store<u64>(bitmap + offset, word);

@@ -4,8 +4,8 @@
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import {
-  blockHasSymbols,
   hasSymbols,
+  hasSymbolsIn,
   needSymbolRows,
   NO_PARENT,
   readSymbol,
@@ -20,7 +20,7 @@ import { symbolPoints } from './range-score.ts';
 @unmanaged
 class SymbolWalk {
   block: u32;
-  blockEnd: usize; // 0: no block was entered yet
+  blockEnd: usize; // 0: it was not entered yet
   row: usize;
   rowsEnd: usize;
   lastParent: u32;
@@ -37,16 +37,11 @@ if (offsetof<SymbolWalk>() > 40) ERROR('SymbolWalk: size');
 
 export function beginSymbolWalk(): void {
   walk.isOnSymbol = false;
+  walk.block = current.firstBlock;
   walk.blockEnd = 0;
-  walk.isAtEnd = !hasSymbols(boundView) || !isAnyBlockWithSymbols();
-  if (!walk.isAtEnd) enterBlock(current.firstBlock);
-}
-
-/** Whether the current blob has symbols. Safety: hasSymbols. */
-function isAnyBlockWithSymbols(): bool {
-  for (let block = current.firstBlock; block < current.endBlock; block++)
-    if (blockHasSymbols(boundView, block)) return true;
-  return false;
+  walk.isAtEnd = 
+    !hasSymbols(boundView) ||
+    !hasSymbolsIn(boundView, current.firstBlock, current.endBlock);
 }
 
 function enterBlock(block: u32): void {

@@ -159,22 +159,59 @@ export function writeJsonString(outPtr: usize, start: usize, end: usize): usize 
   return outPtr;
 }
 
+/** The two digits of each number below 100. */
+const PAIRS: usize = memory.data(200, 16);
+buildPairs();
+
+function buildPairs(): void {
+  for (let value: u32 = 0; value < 100; value++) {
+    store<u8>(PAIRS + (<usize>value << 1), 0x30 + value / 10);
+    store<u8>(PAIRS + (<usize>value << 1), 0x30 + (value % 10), 1);
+  }
+}
+
+@inline
+function pairOf(value: u32): u16 {
+  return load<u16>(PAIRS + (<usize>value << 1));
+}
+
+@inline
+function digitsOf(value: u32): usize {
+  if (value < 10_000) return value < 100 ? (value < 10 ? 1 : 2) : value < 1000 ? 3 : 4;
+  if (value < 100_000_000)
+    return value < 1_000_000 ? (value < 100_000 ? 5 : 6) : value < 10_000_000 ? 7 : 8;
+  return value < 1_000_000_000 ? 9 : 10;
+}
+
 export function writeDecimal(outPtr: usize, value: u32): usize {
-  let size: usize = 1;
-  for (let rest = value; rest >= 10; rest /= 10) size++;
-  let ptr = outPtr + size;
-  while (ptr > outPtr) {
-    ptr--;
-    store<u8>(ptr, 0x30 + (value % 10));
-    value /= 10;
+  const end = outPtr + digitsOf(value);
+  let ptr = end;
+  while (value >= 100) {
+    ptr -= 2;
+    store<u16>(ptr, pairOf(value % 100));
+    value /= 100;
+  }
+  if (value >= 10) store<u16>(outPtr, pairOf(value));
+  else store<u8>(outPtr, 0x30 + value);
+  return end;
+}
+
+/**
+ * Writes an ASCII string of the program. Static strings are UTF-16 in the module.
+ * Safety: up to 15 bytes behind the string may be written.
+ */
+export function writeAsciiText(outPtr: usize, text: string): usize {
+  const size = <usize>text.length;
+  const ptr = changetype<usize>(text);
+  for (let i: usize = 0; i < size; i += STEP) {
+    const units = ptr + (i << 1);
+    v128.store(outPtr + i, i8x16.narrow_i16x8_u(v128.load(units), v128.load(units, 16)));
   }
   return outPtr + size;
 }
 
-/** Writes an ASCII string of the program. Static strings are UTF-16 in the module. */
-export function writeAsciiText(outPtr: usize, text: string): usize {
-  const size = text.length;
-  const ptr = changetype<usize>(text);
-  for (let i = 0; i < size; i++) store<u8>(outPtr + i, load<u8>(ptr + (<usize>i << 1)));
+/** Copies `size` bytes. Safety: up to 15 bytes behind them may be read and written. */
+export function writeBytes(outPtr: usize, ptr: usize, size: usize): usize {
+  for (let i: usize = 0; i < size; i += STEP) v128.store(outPtr + i, v128.load(ptr + i));
   return outPtr + size;
 }

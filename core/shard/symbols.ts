@@ -294,20 +294,19 @@ export function hasSymbols(view: ShardView): bool {
   return view.symbolStarts != 0;
 }
 
-/** Whether a block holds symbols. Safety: hasSymbols; blockId < blockCount. */
+/** Whether one of the blocks [first, end) holds symbols. Safety: hasSymbols; end <= blockCount. */
 @inline
-export function blockHasSymbols(view: ShardView, blockId: u32): bool {
-  const row = <usize>view.symbolStarts + (<usize>blockId << 2);
-  return load<u32>(row) < load<u32>(row, 4);
+export function hasSymbolsIn(view: ShardView, first: u32, end: u32): bool {
+  return symbolRowsOf(view, first) < symbolRowsOf(view, end);
 }
 
-/** Ensures that the rows of a block are in memory and valid. Safety: as for blockHasSymbols. */
+/** Ensures that the rows of a block are in memory and valid. Safety: hasSymbols; blockId < blockCount. */
 @inline
 export function needSymbolRows(view: ShardView, blockId: u32): void {
   needSymbolBytes(view, symbolRowsOf(view, blockId), symbolRowsEndOf(view, blockId));
 }
 
-/** Addresses of a block's rows; their end. Safety: as for blockHasSymbols. */
+/** Addresses of a block's rows; their end. Safety: as for needSymbolRows; the start also of blockCount. */
 @inline
 export function symbolRowsOf(view: ShardView, blockId: u32): usize {
   return <usize>view.symbolRows + load<u32>(<usize>view.symbolStarts + (<usize>blockId << 2));

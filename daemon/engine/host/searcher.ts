@@ -101,6 +101,15 @@ export interface RenderedDocs {
 
 const encoder = new TextEncoder();
 
+/**
+ * A copy of shared memory. Why `fill`: V8 copies shared memory by atomic loads in `slice` and `set`, this one by memcpy.
+ * Measured: 8 MB in 1.6 ms, by `slice` 3.4.
+ */
+function copyOf(bytes: Uint8Array): Buffer<ArrayBuffer> {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  return bytes.length === 0 ? copy : copy.fill(bytes);
+}
+
 /** Measured: 64 checks take 100 ms. Work is counted, not timed, so that a query is always refused or never. */
 const NAME_QUESTIONS_MAX = 8;
 
@@ -502,7 +511,7 @@ export class Searcher {
       bytesRead[i] = rows.getUint32(row + layout.RENDER_BYTES_READ_OFFSET, true);
     }
     return {
-      json: new Uint8Array(memory.buffer, out, size).slice(),
+      json: copyOf(new Uint8Array(memory.buffer, out, size)),
       sizes,
       rangeCount,
       bytesRead,

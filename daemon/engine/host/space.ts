@@ -404,6 +404,7 @@ export class Space {
   takeOut(shardId: string): void {
     const shard = this.#placed(shardId);
     shard.isIn = false;
+    this.core.exports.forgetPages(shard.address, shard.address + shard.size);
     releaseRange(this.core.memory, shard.address, shard.size);
   }
 

@@ -16,6 +16,7 @@ export {
 } from '../../../core/text/utf8';
 export { foldCodePoint, foldVariants, isFoldable } from '../../../core/text/fold';
 export { writeDecimal, writeJsonString } from '../../../core/scan/json';
+export { writeEncodedPath } from '../../../core/scan/percent';
 export { findIllFormed } from '../../../core/scan/well-formed';
 export { hasMarks, markBlock, marksOfText } from '../../../core/text/case-marks';
 export { countByte, findByte, findLastByte, findNonAscii } from '../../../core/scan/newlines';
