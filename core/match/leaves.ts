@@ -5,6 +5,8 @@ import { NONE_ID } from '../shared/format.ts';
 import { isStopped } from '../base/work.ts';
 import { current, enterDoc } from './current.ts';
 import {
+  activeWords,
+  addLeaf,
   RangeLeaf,
   ContentLeaf,
   contentLeafAt,
@@ -22,7 +24,8 @@ import {
   RegexLeaf,
 } from './regex-leaf.ts';
 import { advanceSymbol, SymbolLeaf } from './symbol-leaf.ts';
-import { advanceText, countRestOfText, TextLeaf } from './text-leaf.ts';
+import { nextRun, NO_RUN } from './runs.ts';
+import { advanceText, countRestOfText, matchesInPath, TextLeaf } from './text-leaf.ts';
 
 /** Computed once for all docs with this blob. */
 export function matchesContent(node: ContentLeaf): bool {
@@ -84,20 +87,28 @@ export function countFromHere(node: RangeLeaf): u32 {
 }
 
 /**
- * Whether kept ranges suffice to render a doc: those of the plan's only content leaf, if it is an
- * expression that reads only its candidate blocks.
+ * Whether kept ranges suffice to render a doc: those of the plan's only content leaf, if it is a literal or an expression
+ * that reads only its candidate blocks.
  */
 export function canKeepRanges(): bool {
   if (contentLeaves.count != 1) return false;
   const node = contentLeafAt(0);
+  if (node.kind == NODE_TEXT) return changetype<TextLeaf>(node).grams.spansLines == 0;
   return node.kind == NODE_REGEX && changetype<RegexLeaf>(node).spansLines == 0;
 }
 
 /** Makes `id`, whose ranges were kept, the current doc, and records the reads of evaluating it. */
 export function enterKeptDoc(id: u32): void {
   enterDoc(id);
-  const node = changetype<RegexLeaf>(contentLeafAt(0));
+  const node = contentLeafAt(0);
   enterFirstBlock(node);
   node.isFresh = 0;
-  while (nextRegexRun(node)) {}
+  activeWords.count = 0;
+  if (node.kind == NODE_REGEX) {
+    while (nextRegexRun(changetype<RegexLeaf>(node))) {}
+    return;
+  }
+  while (nextRun(node, node.bitmap) != NO_RUN) {}
+  const text = changetype<TextLeaf>(node);
+  if (matchesInPath(text)) addLeaf(activeWords, text.path);
 }

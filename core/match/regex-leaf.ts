@@ -23,7 +23,7 @@ import { fillBlocks } from './conditions.ts';
 import { blockStart, countContentRuns, current, markRead, needCurrentContent } from './current.ts';
 import { Expression, isGiven, makeExpression } from './expression.ts';
 import { addLeaf, compileStatus, ContentLeaf, contentLeaves, NODE_SIZE } from './node.ts';
-import { enterRun, nextRun, NO_RUN } from './runs.ts';
+import { enterRun, loadRun, nextRun, NO_RUN } from './runs.ts';
 
 /** regex and spansLines are copies from the expression: each search for a match reads them. */
 @unmanaged
@@ -93,7 +93,7 @@ export function advanceRegex(node: RegexLeaf): void {
     node.matchEnd = <u32>regexFoundEnd;
     node.cursor = node.matchEnd;
     return;
-  } while (nextRegexRun(node));
+  } while (nextScannedRun(node));
   node.matchStart = 0;
 }
 
@@ -105,8 +105,14 @@ export function countRestOfRegex(node: RegexLeaf): u32 {
     markReach(node);
     // The next run continues after the last match.
     node.cursor = <u32>max(<usize>node.cursor, regexCountEnd);
-  } while (!isStopped && nextRegexRun(node));
+  } while (!isStopped && nextScannedRun(node));
   return count;
+}
+
+function nextScannedRun(node: RegexLeaf): bool {
+  if (!nextRegexRun(node)) return false;
+  loadRun(node);
+  return true;
 }
 
 /** Moves the cursor to the next run, false if there is none; counts the runs of the engine. */

@@ -44,21 +44,22 @@ export function enterRun(node: ContentLeaf, start: usize, first: u32, end: u32):
   node.cursorEnd = <u32>blockStart(end);
   countWork(ADVANCE_STEPS + ((node.cursorEnd - min(node.cursor, node.cursorEnd)) >> SCAN_SHIFT));
   markRead(first, end);
-  if (<usize>node.cursorEnd - start <= SHORT_SIZE) loadLines(start, <usize>node.cursorEnd);
 }
 
 /** Most bytes of a run that is loaded before it is scanned; processors read ahead in longer ones. */
-const SHORT_SIZE: usize = 16384;
+const SHORT_SIZE: u32 = 16384;
 const LINE_SIZE: usize = 64;
-/** What loadLines has read: without a use the loads would be removed. */
+/** What loadRun has read: without a use the loads would be removed. */
 export let loadedBits: u32 = 0;
 
 /**
- * Loads a byte of each cache line, so that many lines are on their way at once; the scan, with more work a line, waits for
- * few. Measured: 2026-11-29, one candidate block for each of 49,000 docs: finding takes .92 of the time; long runs: .99.
+ * Loads a byte of each cache line of the run that the cursor has entered. Many lines are on their way at once then; the scan,
+ * with more work a line, waits for few. Figures: core/DECISIONS.md.
  */
-function loadLines(start: usize, end: usize): void {
+export function loadRun(node: ContentLeaf): void {
+  if (node.cursorEnd - node.cursor > SHORT_SIZE) return;
   let bits: u32 = 0;
-  for (let ptr = start; ptr < end; ptr += LINE_SIZE) bits |= load<u8>(ptr);
+  for (let ptr = <usize>node.cursor; ptr < <usize>node.cursorEnd; ptr += LINE_SIZE)
+    bits |= load<u8>(ptr);
   loadedBits = bits;
 }

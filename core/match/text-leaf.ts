@@ -41,7 +41,7 @@ import {
   NODE_SIZE,
 } from './node.ts';
 import { bindPath, PathLeaf } from './path-leaf.ts';
-import { nextRun, NO_RUN } from './runs.ts';
+import { loadRun, nextRun, NO_RUN } from './runs.ts';
 
 @unmanaged
 export class TextLeaf extends ContentLeaf {
@@ -184,13 +184,20 @@ export function advanceText(node: TextLeaf): void {
     node.matchEnd = <u32>foundEnd();
     node.cursor = node.matchEnd;
     return;
-  } while (nextRun(node, node.bitmap) != NO_RUN);
+  } while (nextTextRun(node));
   node.matchStart = 0;
 }
 
 export function countRestOfText(node: TextLeaf): u32 {
   let count: u32 = 0;
   do count += countNeedle(node.needle, node.cursor, node.cursorEnd, current.flags);
-  while (nextRun(node, node.bitmap) != NO_RUN);
+  while (nextTextRun(node));
   return count;
+}
+
+/** Moves the cursor to the next run; false if there is none. */
+function nextTextRun(node: TextLeaf): bool {
+  if (nextRun(node, node.bitmap) == NO_RUN) return false;
+  loadRun(node);
+  return true;
 }

@@ -18,7 +18,7 @@ import {
 } from './current.ts';
 import { activeLeafCount, evaluateDoc } from './evaluate.ts';
 import { positiveLeafCount } from './match-tree.ts';
-import { activeInContent, activeWords } from './node.ts';
+import { activeInContent, activeWords, contentLeafAt } from './node.ts';
 import { beginPathRanges, beginRanges, countRest, nextRange, range } from './ranges.ts';
 import {
   beginScore,
@@ -49,6 +49,8 @@ if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 let docPoints: u32 = 0;
 /** Whether there is room to keep ranges; the current doc's record, and its next range. */
 let isKeeping: bool = false;
+/** Whether also the ranges behind a settled score are kept: an expression costs more than counting a literal again. */
+let keepsSettled: bool = false;
 let keptDoc: usize = 0;
 let keptNext: usize = 0;
 let keptLimit: usize = 0;
@@ -68,6 +70,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   // they are.
   const kept = out + <usize>(end - first) * layout.MATCH_ROW_SIZE;
   isKeeping = canKeepRanges();
+  keepsSettled = isKeeping && contentLeafAt(0).kind == layout.NODE_REGEX;
   keptDoc = kept;
   keptLimit = kept + keptSize;
   const bytesBefore = contentBytesRead;
@@ -187,8 +190,9 @@ function countInContent(tier: u32): u32 {
     if (isStopped) return count;
     if (isKeeping) keepRange();
     if (!isScoreSettled()) scoreRange(range);
-    else if (isKeeping) scoreRest(1);
+    else if (isKeeping && keepsSettled) scoreRest(1);
     else {
+      keptNext = keptDoc + 4;
       const rest = countRest();
       scoreRest(1 + rest);
       count += rest;

@@ -52,13 +52,26 @@ interface FoundDocs {
   readonly kept: KeptRanges | undefined;
 }
 
-function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDocs[] {
-  searcher.beginPlan(encodedPlan(text, true));
+function searchUnits(
+  searcher: Searcher,
+  shardId: string,
+  text: string,
+  isRegexEnabled = true,
+): FoundDocs[] {
+  searcher.beginPlan(encodedPlan(text, isRegexEnabled));
   const { unitCount } = searcher.bind(shardId);
   return Array.from({ length: unitCount }, (_, unit) => {
     const { rows, kept } = searcher.searchUnit(unit);
     return { rows, kept };
   });
+}
+
+/** Number of kept ranges of each doc. */
+function keptCounts(kept: KeptRanges | undefined): number[] {
+  const counts: number[] = [];
+  for (let next = 0; next < (kept?.length ?? 0); next += 1 + 2 * kept![next]!)
+    counts.push(kept![next]!);
+  return counts;
 }
 
 /** Renders the docs of a unit one by one, by `ranges` if there are any; what came of it as text. */
@@ -93,8 +106,11 @@ const DAMAGES: Readonly<Record<string, (ranges: Uint32Array) => Uint32Array>> = 
 for (const build of ['debug', 'release'] as const) {
   void test(`docs are rendered the same with cached ranges, ${build}`, async () => {
     const { searcher, shardId } = await searcherOver(build);
-    for (const query of ['foo\\d+', 'fo+\\d.*bar', '(?i)k\\w*', 'file:foo[12] foo\\d+']) {
-      const units = searchUnits(searcher, shardId, query);
+    const expressions = ['foo\\d+', 'fo+\\d.*bar', '(?i)k\\w*', 'file:foo[12] foo\\d+'];
+    // `foo1` is also a word of paths.
+    const words = ['foo1', 'é日本', 'bar file:foo2', '-file:foo3 foo22'];
+    for (const query of [...expressions, ...words]) {
+      const units = searchUnits(searcher, shardId, query, expressions.includes(query));
       const keptCount = units.reduce((sum, { kept }) => sum + (kept?.length ?? 0), 0);
       assert.ok(keptCount > 200, query);
       for (const unit of units) {
@@ -119,10 +135,14 @@ void test('ranges outside of the doc are ignored', async () => {
   }
 });
 
-void test('a unit caches no ranges of literals, of expressions over lines, nor beyond the limit', async () => {
+void test('a unit caches no ranges of several literals, over lines, nor beyond the limit', async () => {
   const { searcher, shardId } = await searcherOver('release');
-  for (const query of ['foo', 'foo\\s+bar', 'foo\\d+ or bar\\d+', '-foo\\d+'])
+  for (const query of ['foo1 bar', 'foo1\nbar', 'foo\\s+bar', 'foo\\d+ or bar\\d+', '-foo\\d+'])
     for (const { kept } of searchUnits(searcher, shardId, query)) assert.equal(kept, undefined);
+  // Once the score of a literal is settled, its ranges are counted.
+  const literal = searchUnits(searcher, shardId, 'foo1', false);
+  const records = literal.flatMap(({ rows, kept }) => (rows.length === 0 ? [] : keptCounts(kept)));
+  assert.ok(records.includes(0) && records.some((count) => count > 0));
   const units = searchUnits(searcher, shardId, 'foo\\d+');
   const counts = units.flatMap(({ rows }) => [...rows].filter((_, i) => i % 4 === 1));
   assert.ok(Math.max(...counts) > 32_768);
