@@ -64,9 +64,19 @@ function findMmap(): Mmap | undefined {
   return mmap;
 }
 
-/** Only glibc has it. */
+/** Options of mallopt, and the bytes for both. */
+const M_TRIM_THRESHOLD = -1;
+const M_MMAP_THRESHOLD = -3;
+const FREE_SIZE_MAX = 4 << 20;
+
+/**
+ * Also fixes how much free memory a thread keeps at the end of its C heap, which trimming leaves alone. Without it glibc raises
+ * the limit to twice the largest freed block. Only glibc has both.
+ */
 function bindHeapTrim(libc: import('koffi').LibraryHandle): (() => void) | undefined {
   try {
+    const setOption = libc.func('int mallopt(int option, int value)');
+    for (const option of [M_TRIM_THRESHOLD, M_MMAP_THRESHOLD]) setOption(option, FREE_SIZE_MAX);
     const trim = libc.func('int malloc_trim(size_t keep)');
     return () => void trim(0);
   } catch {
