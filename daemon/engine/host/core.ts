@@ -142,8 +142,8 @@ export async function compileCore(
 ): Promise<WebAssembly.Module> {
   // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
   if (!isForOneSearch) v8.setFlagsFromString('--no-liftoff');
-  // The heap may grow threefold before it is collected. V8's own factor counts the bytes of a large answer as growth, and collected
-  // the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
+  // The heap may grow threefold before it is collected. V8's own factor counts the bytes of a large answer as growth, and
+  // collected the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
   v8.setFlagsFromString('--heap-growing-percent=200');
   return WebAssembly.compile(await readFile(file));
 }

@@ -56,8 +56,8 @@ void test('memory is released while idle, and during a search', async () => {
         keptMemory.use();
         if (restMs === NEVER_MS || loop.units.length === restedCount) continue;
         restedCount = loop.units.length;
-        const isLongRest = restedCount % 2 === 0;
-        while (memory.isUsed || (isLongRest && keptMemory.isUsed)) await pause(1);
+        const emptied = restedCount % 2 === 0 ? [memory, keptMemory] : [memory];
+        while (emptied.some(({ isUsed }) => isUsed)) await pause(1);
       }
       return loop.units;
     };
