@@ -109,11 +109,7 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const worker = new Worker(threadFile('search-worker'), {
-      workerData: data,
-      // Default: 48. Measured: 2026-11-29: 17 MB less after large answers, in the same time.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
-    });
+    const worker = new Worker(threadFile('search-worker'), { workerData: data });
     const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {

@@ -13,7 +13,6 @@ import { MappingBudget } from './mapping-budget.ts';
 import { SearchNote } from './search-note.ts';
 import { MappingError } from './mapping.ts';
 import {
-  IDLE_SIZE,
   mappingCountOf,
   ShardError,
   shardErrorOf,
@@ -353,30 +352,23 @@ export class Searcher {
 
   #restLater(): void {
     this.#isUsedSinceTick = true;
-    this.#awaitTick();
-  }
-
-  #awaitTick(): void {
     if (this.#isTickAwaited) return;
     this.#isTickAwaited = true;
     // Bound: how long an idle thread keeps memory. Touching it again costs a search 1 ms (daemon/DECISIONS.md).
     setTimeout(() => this.#tick(), this.#options.restMs ?? 3000).unref();
   }
 
-  /**
-   * Skips a search that runs since the last tick: it would have to compile its plan again after every tick. Without use
-   * since then, nothing is kept.
-   */
+  /** Skips a search that runs since the last tick: it would have to compile its plan again after every tick. */
   #tick(): void {
     this.#isTickAwaited = false;
-    const isUsed = this.#isUsedSinceTick;
-    const isLong = isUsed && this.#lastPlan === this.#encodedPlan;
+    const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#encodedPlan;
     this.#lastPlan = this.#encodedPlan;
+    if (isLong) this.#restLater();
+    else {
+      this.#forgetBindings();
+      for (const space of this.#spaces) space.rest();
+    }
     this.#isUsedSinceTick = false;
-    if (isUsed) this.#awaitTick();
-    if (isLong) return;
-    this.#forgetBindings();
-    for (const space of this.#spaces) space.rest(isUsed ? IDLE_SIZE : 0);
   }
 
   /** Whether the plan is bound to all docs of this shard. */

@@ -26,7 +26,7 @@ const PLAN_SIZE_MAX = 4 * MIB;
 const STATS_SIZE = 256;
 const OUTPUT_SIZE = 448 * MIB;
 /** Guess: arena of searches without expressions and long lists. */
-export const IDLE_SIZE = 4 * MIB;
+const IDLE_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
 /** Leaves a page, so that the end of the last shard is below 2^32. */
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
@@ -388,13 +388,13 @@ export class Space {
     return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
   }
 
-  /** Returns memory of requests to the system, but `kept` bytes of each part; plans must be compiled again. */
-  rest(kept: number): void {
+  /** Returns most memory of requests to the system; plans must be compiled again. */
+  rest(): void {
     const { memory } = this.core;
     const arenaStart = MAP_START - this.arenaSize;
-    const output = this.outputStart + kept;
+    const output = this.outputStart + IDLE_SIZE;
     emptyRange(memory, output, this.outputEnd - output);
-    emptyRange(memory, arenaStart + kept, this.arenaSize - kept);
+    emptyRange(memory, arenaStart + IDLE_SIZE, this.arenaSize - IDLE_SIZE);
   }
 
   isIn(shardId: string): boolean {

@@ -52,8 +52,7 @@ export class RefPoller {
 
   /** 'stuck': one of them blocks from now on; undefined: the thread has ended, or this is closed. */
   async #poll(paths: readonly string[]): Promise<readonly string[] | 'stuck' | undefined> {
-    // Small: it keeps nothing but one round's paths. Default: 48.
-    this.#thread ??= new Worker(this.#file, { resourceLimits: { maxYoungGenerationSizeMb: 3 } });
+    this.#thread ??= new Worker(this.#file);
     const thread = this.#thread;
     thread.unref();
     const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);

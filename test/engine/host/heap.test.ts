@@ -35,7 +35,7 @@ void test('trimming keeps memory in use', () => {
 void test('garbage is collected when there is much of it, while idle', async () => {
   const measured = { size: 40 << 20, privateSize: 200 << 20, share: 0, probeCount: 0 };
   const probes = {
-    heapSize: () => measured.size,
+    oldSize: () => measured.size,
     privateSize: () => measured.privateSize,
     busyShare: () => {
       measured.probeCount++;
@@ -98,9 +98,9 @@ void test('garbage is collected when there is much of it, while idle', async () 
 
 void test('the real probes measure kept memory and a busy thread', async () => {
   const probes = realProbe();
-  const before = probes.heapSize();
+  const before = probes.oldSize();
   const kept = Buffer.alloc(50 << 20, 1);
-  assert.ok(probes.heapSize() - before > 40 << 20);
+  assert.ok(probes.oldSize() - before > 40 << 20);
   assert.ok(process.platform !== 'linux' || probes.privateSize() > 50 << 20);
   probes.busyShare();
   // Between event loop ticks a thread only works.
