@@ -39,9 +39,8 @@ export function beginSymbolWalk(): void {
   walk.isOnSymbol = false;
   walk.block = current.firstBlock;
   walk.blockEnd = 0;
-  walk.isAtEnd = 
-    !hasSymbols(boundView) ||
-    !hasSymbolsIn(boundView, current.firstBlock, current.endBlock);
+  walk.isAtEnd =
+    !hasSymbols(boundView) || !hasSymbolsIn(boundView, current.firstBlock, current.endBlock);
 }
 
 function enterBlock(block: u32): void {

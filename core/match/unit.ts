@@ -49,7 +49,7 @@ if (offsetof<MatchRow>() != layout.MATCH_ROW_SIZE) ERROR('MatchRow: size');
 let docPoints: u32 = 0;
 /** Whether there is room to keep ranges; the current doc's record, and its next range. */
 let isKeeping: bool = false;
-/** Whether also the ranges behind a settled score are kept: an expression costs more than counting a literal again. */
+/** Whether ranges are kept after the score is settled. Those of a literal are only counted then, and found again to render. */
 let keepsSettled: bool = false;
 let keptDoc: usize = 0;
 let keptNext: usize = 0;
@@ -192,6 +192,7 @@ function countInContent(tier: u32): u32 {
     if (!isScoreSettled()) scoreRange(range);
     else if (isKeeping && keepsSettled) scoreRest(1);
     else {
+      // The rest is only counted, so none of the doc's ranges are kept.
       keptNext = keptDoc + 4;
       const rest = countRest();
       scoreRest(1 + rest);

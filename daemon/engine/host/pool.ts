@@ -84,7 +84,7 @@ export class SearchPool {
   start(): void {
     if (this.#isStarted || this.#isClosed) return;
     this.#isStarted = true;
-    for (const entry of this.#workers) this.#start(entry);
+    for (const entry of this.#workers) this.#startThread(entry);
   }
 
   get isBusy(): boolean {
@@ -101,7 +101,7 @@ export class SearchPool {
     return { evicts: true, note, mappingMax, capacity, wantsRead, verifiedMs };
   }
 
-  #start(entry: PoolWorker): void {
+  #startThread(entry: PoolWorker): void {
     const { module } = this.#options;
     const options = this.#searcherOptions(entry.noteSlot, this.#mappingMax);
     const secondOptions = {
@@ -147,8 +147,8 @@ export class SearchPool {
     // What kills a thread at its start would kill the next one too, so the third in a row waits.
     entry.silentDeathCount++;
     const isPausing = entry.silentDeathCount >= 3;
-    if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), 1000).unref();
-    else this.#start(entry);
+    if (isPausing) setTimeout(() => this.#isClosed || this.#startThread(entry), 1000).unref();
+    else this.#startThread(entry);
     this.#options.onDeath?.(failure);
     for (const waiting of lost) waiting.settle(undefined);
   }
