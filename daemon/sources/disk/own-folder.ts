@@ -74,7 +74,9 @@ export class OwnFiles {
     const files = readdirSync(folder).flatMap(
       (name) => lstatSync(path.join(folder, name), { throwIfNoEntry: false }) ?? [],
     );
-    this.#known.set(folder, { changedNs, files });
+    // A change within the same tick of the file system's clock would not show.
+    const isSettled = Date.now() - Number(changedNs) / 1e6 > 1000;
+    if (isSettled) this.#known.set(folder, { changedNs, files });
     return files;
   }
 }
