@@ -24,7 +24,7 @@ import { getBit, setBit } from '../base/bits.ts';
 import { hasMarks } from '../text/case-marks.ts';
 import { GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import {
-  addDocsOfBlob,
+  addDocsFrom,
   blockBitmapSize,
   boundSegments,
   boundView,
@@ -37,7 +37,7 @@ import {
   NO_DOCS,
   restrictedDocs,
 } from './bound.ts';
-import { beginVisits, probeGram, visitGram } from './lookups.ts';
+import { beginVisits, probeGram, probeGrams, visitGram } from './lookups.ts';
 import { Grams, keyAt } from './grams.ts';
 import { MatchNode } from './node.ts';
 
@@ -180,6 +180,19 @@ function readInto(gram: u32, segment: u32, bitmap: usize): void {
   countIndexBytes(frameBytes);
 }
 
+/** A list to intersect. */
+@unmanaged
+class GramList {
+  gram: u32;
+  size: u32; // coded bytes
+  segments: u32; // that it has, a bit each
+}
+
+@inline
+function listAt(lists: usize, index: u32): GramList {
+  return changetype<GramList>(lists + <usize>index * offsetof<GramList>());
+}
+
 /** Intersects the lists of all keys into `bitmap`, as long as that pays. */
 export function intersectGrams(
   arena: Arena,
@@ -189,20 +202,24 @@ export function intersectGrams(
   verifyNs: u32,
 ): void {
   const grams = arenaAlloc(arena, <usize>keyCount * 4, 8);
-  if (grams == 0) {
-    failBinding(STATUS_OUT_OF_MEMORY);
-    return;
-  }
-  let segments = boundSegments;
+  const lists = arenaAlloc(arena, <usize>keyCount * offsetof<GramList>(), 8);
+  if (grams == 0 || lists == 0) return failBinding(STATUS_OUT_OF_MEMORY);
+  if (!probeGrams(boundView, keys, keyCount, grams)) return;
   for (let i: u32 = 0; i < keyCount; i++) {
-    const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
-    if (gram == GRAM_ABSENT) return;
-    insertBySize(grams, i, gram);
-    segments &= listMask(boundView, gram);
+    const list = listAt(lists, i);
+    list.gram = load<u32>(grams + (<usize>i << 2));
+    list.size = listSize(boundView, list.gram);
+  }
+  sortBySize(lists, keyCount);
+  let segments = boundSegments;
+  for (let i: u32 = 0; i < keyCount && segments != 0; i++) {
+    const list = listAt(lists, i);
+    list.segments = listMask(boundView, list.gram);
+    segments &= list.segments;
   }
   for (; segments != 0; segments &= segments - 1) {
     const segment = ctz(segments);
-    intersectSegment(grams, keyCount, segment, bitmap + <usize>segment * BITMAP_SIZE, verifyNs);
+    intersectSegment(lists, keyCount, segment, bitmap + <usize>segment * BITMAP_SIZE, verifyNs);
     if (failStatus != STATUS_OK) return;
   }
 }
@@ -225,33 +242,34 @@ function frameCostNs(size: u32): u32 {
   return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;
 }
 
-/** Inserts into grams[0..count], ascending by the size of their lists. */
-function insertBySize(grams: usize, count: u32, gram: u32): void {
-  const size = listSize(boundView, gram);
-  let position = count;
-  while (position > 0) {
-    const before = load<u32>(grams + (<usize>(position - 1) << 2));
-    if (listSize(boundView, before) <= size) break;
-    store<u32>(grams + (<usize>position << 2), before);
-    position--;
+/** Sorts ascending and stable (insertion sort: few lists). */
+function sortBySize(lists: usize, count: u32): void {
+  for (let i: u32 = 1; i < count; i++) {
+    const gram = listAt(lists, i).gram;
+    const size = listAt(lists, i).size;
+    let position = i;
+    for (; position > 0 && listAt(lists, position - 1).size > size; position--) {
+      listAt(lists, position).gram = listAt(lists, position - 1).gram;
+      listAt(lists, position).size = listAt(lists, position - 1).size;
+    }
+    listAt(lists, position).gram = gram;
+    listAt(lists, position).size = size;
   }
-  store<u32>(grams + (<usize>position << 2), gram);
 }
 
 function intersectSegment(
-  grams: usize,
-  gramCount: u32,
+  lists: usize,
+  listCount: u32,
   segment: u32,
   bitmap: usize,
   verifyNs: u32,
 ): void {
-  readInto(load<u32>(grams), segment, bitmap);
-  for (let i: u32 = 1; i < gramCount; i++) {
+  readInto(listAt(lists, 0).gram, segment, bitmap);
+  for (let i: u32 = 1; i < listCount; i++) {
     const remaining = countBits(bitmap, BITMAP_SIZE);
     if (remaining == 0) return;
-    const gram = load<u32>(grams + (<usize>i << 2));
-    const segmentsInList = popcnt(listMask(boundView, gram));
-    const frame = listSize(boundView, gram) / max(1, segmentsInList);
+    const list = listAt(lists, i);
+    const frame = list.size / max(1, popcnt(list.segments));
     const readNs = frameCostNs(frame);
     // Why: a list with a share p of the blocks leaves about p of the candidates.
     const saved =
@@ -260,7 +278,7 @@ function intersectSegment(
         : remaining - (remaining * min(2 * frame, SEGMENT_BLOCKS)) / SEGMENT_BLOCKS;
     if (saved * verifyNs < readNs) return;
     memory.fill(scratchBitmap, 0, BITMAP_SIZE);
-    readInto(gram, segment, scratchBitmap);
+    readInto(list.gram, segment, scratchBitmap);
     if (failStatus != STATUS_OK) return;
     intersectBitmaps(bitmap, scratchBitmap, BITMAP_SIZE);
   }
@@ -320,9 +338,15 @@ function addBoundDocs(docs: usize, bitmap: usize): u32 {
   return count;
 }
 
+/** Blobs whose docs are added together, so that their rows are waited for at once. */
+const BLOBS_AT_ONCE: u32 = 64;
+const blobList = memory.data(256, 4);
+if (BLOBS_AT_ONCE * 4 > 256) ERROR('blobList: size');
+
 /** Adds the docs with a block in the bitmap to `docs`; returns the number of blocks. */
 export function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
   let count: u32 = 0;
+  let blobCount: u32 = 0;
   let previousBlob: u32 = NONE_ID;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
     let word = load<u64>(bitmap + (<usize>wordIndex << 3));
@@ -331,11 +355,24 @@ export function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
       // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;
-      if (blobId == NONE_ID) continue;
-      count++;
-      if (blobId != previousBlob) addDocsOfBlob(docs, blobId);
+      // Why no branches: they would wait for the row.
+      count += <u32>(blobId != NONE_ID);
+      store<u32>(blobList + (<usize>blobCount << 2), blobId);
+      blobCount += <u32>(blobId != NONE_ID) & <u32>(blobId != previousBlob);
       previousBlob = blobId;
+      if (blobCount < BLOBS_AT_ONCE) continue;
+      addDocsOfBlobs(docs, blobCount);
+      blobCount = 0;
     }
   }
+  addDocsOfBlobs(docs, blobCount);
   return count;
+}
+
+/** Adds the docs of the blobs in blobList. */
+function addDocsOfBlobs(docs: usize, count: u32): void {
+  const end = blobList + (<usize>count << 2);
+  for (let ptr = blobList; ptr < end; ptr += 4)
+    store<u32>(ptr, blobAt(boundView, load<u32>(ptr)).firstDoc);
+  for (let ptr = blobList; ptr < end; ptr += 4) addDocsFrom(docs, load<u32>(ptr));
 }

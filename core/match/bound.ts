@@ -139,7 +139,13 @@ export function isEmptyBitmap(bitmap: usize, size: usize): bool {
 }
 
 export function addDocsOfBlob(docs: usize, blobId: u32): void {
+  addDocsFrom(docs, blobAt(boundView, blobId).firstDoc);
+}
+
+/** Adds a doc and the later ones of its blob. */
+@inline
+export function addDocsFrom(docs: usize, first: u32): void {
   // Bound: the chain ascends (checked by openShard), so it ends.
-  let docId = blobAt(boundView, blobId).firstDoc;
-  for (; docId != NONE_ID; docId = docAt(boundView, docId).nextDoc) setBit(docs, docId);
+  for (let docId = first; docId != NONE_ID; docId = docAt(boundView, docId).nextDoc)
+    setBit(docs, docId);
 }

@@ -4,7 +4,7 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { findGram, GRAM_ABSENT } from '../shard/lists.ts';
+import { findGram, gramAt, GRAM_ABSENT, lowerGrams } from '../shard/lists.ts';
 import { ShardView } from '../shard/view.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { boundView, failBinding } from './bound.ts';
@@ -69,8 +69,28 @@ export function resetLookups(): void {
 /** Looks a gram up: its index in the dictionary, or GRAM_ABSENT. */
 export function probeGram(view: ShardView, key: u32): u32 {
   const gram = findGram(view, key);
-  if (table == 0 || (addKey(key) && !isVisited(gram))) lookupCount++;
+  countProbe(key, gram);
   return gram;
+}
+
+@inline
+function countProbe(key: u32, gram: u32): void {
+  if (table == 0 || (addKey(key) && !isVisited(gram))) lookupCount++;
+}
+
+/**
+ * Looks up `count` grams, u32 keys at `keys`; the indexes go to `out`, u32 each. False: one is
+ * absent; those after it do not count.
+ */
+export function probeGrams(view: ShardView, keys: usize, count: u32, out: usize): bool {
+  lowerGrams(view, keys, count, out);
+  for (let i: usize = 0; i < <usize>count << 2; i += 4) {
+    const key = load<u32>(keys + i);
+    const gram = gramAt(view, load<u32>(out + i), key);
+    countProbe(key, gram);
+    if (gram == GRAM_ABSENT) return false;
+  }
+  return true;
 }
 
 /** To be called before grams are visited; failStatus is set if the arena is full. */

@@ -146,7 +146,7 @@ function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): voi
 /**
  * Sets the bits of a frame's ids in the bitmap (1,024 bytes). STATUS_FRAME if one is not below
  * 8,192, the code exceeds the frame, or the head names no code.
- * Safety: the frame is inside its section; up to 8 bytes past it are read (the file's tail of
+ * Safety: the frame is inside its section; up to 16 bytes past it are read (the file's tail of
  * zeros).
  */
 export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
@@ -167,32 +167,49 @@ export function decodeFrame(head: u32, ptr: usize, bitmapPtr: usize): i32 {
 }
 
 /**
- * Reads a word for each id, and checks at the end whether the code exceeded the frame. With an
+ * Reads two ids from each word, and checks at the end whether the code exceeded the frame. With an
  * incorrect count it reads at most as many ids as the segment has blocks, 27 bits each.
+ * Bound: a gap below 8,192 of any order takes at most 13 zeros, a one and 13 bits: 27 of the 56
+ * bits that a word has at least. A longer code gives an id that is too large.
  */
 function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 {
   if (size < 2) return STATUS_FRAME;
+  let next = ptr + 1;
   let count = <u32>load<u8>(ptr);
-  let bit: usize = 8;
   if (count > 127) {
     count = (count & 127) | (<u32>load<u8>(ptr, 1) << 7);
-    bit = 16;
+    next++;
   }
-  const bitEnd = <usize>size << 3;
   const base: u32 = (1 << order) - 1;
   let id: u32 = <u32>-1;
-  for (; count > 0; count--) {
-    // Bound: a gap below 8,192 of any order takes at most 13 zeros, a one and 13 bits: 27 < 57
-    // bits.
-    const word = load<u64>(ptr + (bit >> 3)) >> (bit & 7);
+  // The last `left` bits before `next` are the low ones of `word`; those above are the bits from
+  // `next` on, or 0. Why not a load at the current bit: it would wait for the code before it.
+  let word: u64 = 0;
+  let left: u32 = 0;
+  while (count > 0) {
+    word |= load<u64>(next) << left;
+    next += (63 - left) >> 3;
+    left |= 56;
     const zeros = <u32>ctz(word);
     if (zeros > 13) return STATUS_FRAME;
     const top = zeros + order;
-    const low = <u32>(word >> (zeros + 1)) & ((1 << top) - 1);
-    bit += zeros + 1 + top;
-    id += ((1 << top) | low) - base;
+    const code = <u32>(word >> zeros) >> 1;
+    word >>= zeros + top + 1;
+    left -= zeros + top + 1;
+    id += ((1 << top) | (code & ((1 << top) - 1))) - base;
     if (id >= SEGMENT_BLOCKS) return STATUS_FRAME;
     setBit(bitmapPtr, id);
+    if (--count == 0) break;
+    const otherZeros = <u32>ctz(word);
+    if (otherZeros > 13) return STATUS_FRAME;
+    const otherTop = otherZeros + order;
+    const otherCode = <u32>(word >> otherZeros) >> 1;
+    word >>= otherZeros + otherTop + 1;
+    left -= otherZeros + otherTop + 1;
+    id += ((1 << otherTop) | (otherCode & ((1 << otherTop) - 1))) - base;
+    if (id >= SEGMENT_BLOCKS) return STATUS_FRAME;
+    setBit(bitmapPtr, id);
+    count--;
   }
-  return bit <= bitEnd ? STATUS_OK : STATUS_FRAME;
+  return ((next - ptr) << 3) - left <= <usize>size << 3 ? STATUS_OK : STATUS_FRAME;
 }
