@@ -59,6 +59,8 @@ import {
   isInContent,
   MatchNode,
   nodeAt,
+  RULED_OUT,
+  RULED_OUT_FOLDED,
   setNode,
 } from './node.ts';
 import { bindPath, bindPathRegex, PathLeaf } from './path-leaf.ts';
@@ -135,7 +137,7 @@ function begin(arena: Arena, view: ShardView): bool {
   forgetRegexTexts();
   // An AND that is ruled out does not bind its other children, which keep the state of the previous
   // shard.
-  for (let i: u32 = 0; i < contentLeaves.count; i++) contentLeafAt(i).isRuledOut = 1;
+  for (let i: u32 = 0; i < contentLeaves.count; i++) contentLeafAt(i).ruledOut = RULED_OUT;
   if (nodeCounts != 0) memory.fill(nodeCounts, 0xff, nodeCountsSize());
   return blockSetsInit(arena);
 }
@@ -160,17 +162,21 @@ function listCandidates(
   store<f64>(stats, unitCount, layout.BIND_UNITS_OFFSET);
   store<f64>(stats, regexRuns, layout.BIND_REGEXPS_OFFSET);
   store<f64>(stats, headCount > 0 ? 1 : 0, layout.BIND_HEAD_UNITS_OFFSET);
+  const mayMatchFolded = matchRoot.ruledOut != RULED_OUT_FOLDED;
+  store<f64>(stats, mayMatchFolded ? 1 : 0, layout.BIND_MAY_MATCH_FOLDED_OFFSET);
   return STATUS_OK;
 }
 
 /** Returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy the subtree. */
 function bindNode(arena: Arena, node: MatchNode): usize {
   if (failStatus != STATUS_OK || isStopped) return NO_DOCS;
-  node.isRuledOut = 0;
+  node.ruledOut = 0;
   const bytesBefore = indexBytes;
   const verdict = bindKind(arena, node);
   countWork(NODE_STEPS + (<u32>min<f64>(indexBytes - bytesBefore, <f64>BYTES_MAX) >> STEP_SHIFT));
-  if (verdict == NO_DOCS) node.isRuledOut = 1;
+  // What the shard's tables rule out has no case.
+  if (verdict != NO_DOCS) node.ruledOut = 0;
+  else node.ruledOut = max(node.ruledOut, kindOrder(node.kind) == 0 ? RULED_OUT_FOLDED : RULED_OUT);
   if (nodeCounts != 0) countNode(node, verdict);
   return verdict;
 }
@@ -265,7 +271,10 @@ function bindAnd(arena: Arena, node: MatchNode): usize {
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const docs = bindNode(arena, child);
-    if (docs == NO_DOCS) return NO_DOCS;
+    if (docs == NO_DOCS) {
+      node.ruledOut = child.ruledOut;
+      return NO_DOCS;
+    }
     if (docs == ALL_DOCS) continue;
     if (verdict == ALL_DOCS) verdict = docs;
     else intersectBitmaps(verdict, docs, docBitmapSize());
@@ -277,13 +286,16 @@ function bindAnd(arena: Arena, node: MatchNode): usize {
 /** Binds all children: each may give ranges. */
 function bindOr(arena: Arena, node: MatchNode): usize {
   let verdict: usize = NO_DOCS;
+  let ruledOut = RULED_OUT_FOLDED;
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const docs = bindNode(arena, child);
+    ruledOut = min(ruledOut, child.ruledOut);
     if (docs == NO_DOCS || verdict == ALL_DOCS) continue;
     if (docs == ALL_DOCS || verdict == NO_DOCS) verdict = docs;
     else uniteBitmaps(verdict, docs, docBitmapSize());
   }
+  node.ruledOut = ruledOut;
   sortByCost(node);
   return verdict;
 }

@@ -32,6 +32,7 @@ import {
   failBinding,
   failStatus,
   intersectBitmaps,
+  isEmptyBitmap,
   newDocBitmap,
   nextBoundDoc,
   NO_DOCS,
@@ -74,10 +75,15 @@ export function newBlockBitmap(arena: Arena): usize {
   return bitmap;
 }
 
-/** Fills the empty `bitmap` with the blocks that have the literal's grams and marks. */
-export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): void {
+/**
+ * Fills the empty `bitmap` with the blocks that have the literal's grams and marks. False: none has its
+ * grams, so none has it in any case: grams are folded.
+ */
+export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): bool {
   intersectGrams(arena, grams.keys, grams.keyCount, bitmap, verifyNs);
+  if (isEmptyBitmap(bitmap, blockBitmapSize)) return false;
   keepMarked(grams, bitmap);
+  return true;
 }
 
 export function blocksOfDocs(docs: usize, bitmap: usize): void {

@@ -103,7 +103,7 @@ function findCommon(arena: Arena): bool {
   common = 0;
   for (let i: u32 = 0; i < slotLeaves.count; i++) {
     const leaf = changetype<ContentLeaf>(leafAt(slotLeaves, i));
-    if (leaf.isRuledOut || leaf.bitmap == 0) continue;
+    if (leaf.ruledOut || leaf.bitmap == 0) continue;
     if (common != 0) intersectBitmaps(common, leaf.bitmap, blockBitmapSize);
     else {
       common = arenaAlloc(arena, blockBitmapSize, 16);

@@ -208,7 +208,7 @@ function bytesToVerify(blobId: u32): u32 {
   let most: u32 = 0;
   for (let i: u32 = 0; i < contentLeaves.count; i++) {
     const node = contentLeafAt(i);
-    if (node.isRuledOut) continue;
+    if (node.ruledOut) continue;
     const bitmap = node.starts != 0 ? node.starts : node.bitmap;
     if (bitmap == 0) return blob.size;
     let count = countBlocksIn(bitmap, blob.firstBlock, blob.blockCount);
@@ -250,7 +250,7 @@ export function countCandidateBlocks(): f64 {
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < contentLeaves.count; i++) {
     const node = contentLeafAt(i);
-    if (node.isRuledOut || node.isUnlisted) continue;
+    if (node.ruledOut || node.isUnlisted) continue;
     const bitmap = <usize>node.bitmap;
     if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;
   }

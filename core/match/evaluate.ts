@@ -41,7 +41,7 @@ export function evaluateDoc(id: u32): bool {
 
 /** Leaves cache their result, so evaluating again is cheap. Bound: PLAN_DEPTH_MAX deep. */
 function matches(node: MatchNode): bool {
-  if (node.isRuledOut) return false;
+  if (node.ruledOut) return false;
   switch (node.kind) {
     case layout.NODE_CONST:
       return node.data != 0;

@@ -37,8 +37,12 @@ export class MatchNode {
   dataSize: u32; // bytes
   // Of the bound shard:
   cost: u32; // evaluation order among siblings: about the blocks to read, more for costly kinds
-  isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
+  ruledOut: u32; // RULED_OUT...: holds for no doc of the shard; nothing below is bound; 0: it may
 }
+
+/** Ruled out as written, or whatever the case of its letters. */
+export const RULED_OUT: u32 = 1;
+export const RULED_OUT_FOLDED: u32 = 2;
 
 export const STATE_UNKNOWN: u32 = 0;
 export const STATE_NO: u32 = 1;

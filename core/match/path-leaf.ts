@@ -48,6 +48,7 @@ import {
   makeNeedle,
   NODE_SIZE,
   pathLeaves,
+  RULED_OUT_FOLDED,
   STATE_NO,
   STATE_UNKNOWN,
   STATE_YES,
@@ -83,8 +84,12 @@ if (PATH_ROW_SIZE_MAX > 128) ERROR('groups: size');
 /** The docs whose path contains the literal, by a scan over the groups of docs with its grams. */
 export function bindPath(arena: Arena, node: PathLeaf): usize {
   node.cost = 2;
+  node.ruledOut = 0;
   if (node.needle == 0) return ALL_DOCS;
-  if (!findGroups(node.grams)) return NO_DOCS;
+  if (!findGroups(node.grams)) {
+    node.ruledOut = RULED_OUT_FOLDED;
+    return NO_DOCS;
+  }
   const mark = arenaMark(arena);
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;

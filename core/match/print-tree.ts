@@ -31,7 +31,7 @@ export function printTree(to: usize): u32 {
 
 function printNode(node: MatchNode): void {
   // Nothing below such a node is bound.
-  if (node.isRuledOut != 0) return print('none');
+  if (node.ruledOut != 0) return print('none');
   print(unchecked(NAMES[node.kind]));
   if (node.childCount != 0) return printChildren(node);
   if (hasLiteral(node.kind)) {

@@ -39,6 +39,7 @@ import {
   failCompiling,
   makeNeedle,
   NODE_SIZE,
+  RULED_OUT_FOLDED,
 } from './node.ts';
 import { bindPath, PathLeaf } from './path-leaf.ts';
 import { loadRun, nextRun, NO_RUN } from './runs.ts';
@@ -88,7 +89,10 @@ export function bindText(arena: Arena, node: TextLeaf): usize {
   node.pathDocs = 0;
   if (changetype<usize>(node.path) == 0) return docs;
   const pathDocs = bindPath(arena, node.path);
-  if (pathDocs == NO_DOCS) return docs;
+  if (pathDocs == NO_DOCS) {
+    node.ruledOut = min(node.ruledOut, node.path.ruledOut);
+    return docs;
+  }
   node.pathDocs = <u32>pathDocs;
   if (docs == ALL_DOCS) return docs;
   // A copy: verdicts are combined in place.
@@ -120,8 +124,9 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
   const bitmap = newBlockBitmap(arena);
   if (bitmap == 0) return NO_DOCS;
   node.bitmap = <u32>bitmap;
-  if (grams.gramCharCount >= 3) fillWithGrams(arena, grams, bitmap, VERIFY_LITERAL_NS);
-  else {
+  if (grams.gramCharCount >= 3) {
+    if (!fillWithGrams(arena, grams, bitmap, VERIFY_LITERAL_NS)) node.ruledOut = RULED_OUT_FOLDED;
+  } else {
     const isSelective = uniteShort(arena, grams, bitmap);
     if (!isSelective && grams.marks == 0) {
       node.bitmap = 0;

@@ -17,6 +17,8 @@ interface TextExports {
   foldCodePoint(point: number): number;
   foldVariants(point: number, out: number): number;
   isFoldable(point: number): number;
+  gramCharsInit(): void;
+  appendGramChar(key: number, point: number): number;
 }
 
 const POINT_MAX = 0x10ffff;
@@ -171,6 +173,18 @@ for (const build of BUILDS) {
         const isRight = foldsTogether(point, folded) && exports.foldCodePoint(folded) === folded;
         if (!isRight) assert.fail(`U+${point.toString(16)} folds to U+${folded.toString(16)}`);
       }
+    });
+
+    await t.test('keys of grams do not depend on case', () => {
+      exports.gramCharsInit();
+      let casedCount = 0;
+      for (let point = 0; point <= POINT_MAX; point++) {
+        const folded = exports.foldCodePoint(point);
+        if (folded !== point) casedCount++;
+        const keys = [point, folded].map((one) => exports.appendGramChar(0, one));
+        if (keys[0] !== keys[1]) assert.fail(`U+${point.toString(16)}`);
+      }
+      assert.ok(casedCount > 1000);
     });
 
     await t.test('lists all variants of every code point', () => {

@@ -34,6 +34,8 @@ export interface Binding {
   readonly headUnitCount: number;
   /** Regular expressions run on paths. */
   readonly regexps: number;
+  /** False: without regard to case the query finds nothing in the shard. True: it may. */
+  readonly mayMatchFolded: boolean;
   /** If requested by the plan: docs and blocks of each node (NODE_*), by its row. */
   readonly nodeCounts?: Uint32Array;
 }
@@ -580,6 +582,7 @@ function bindingOf({ core, statsStart }: Space): Binding {
     unitCount: stats.getFloat64(layout.BIND_UNITS_OFFSET, true),
     headUnitCount: stats.getFloat64(layout.BIND_HEAD_UNITS_OFFSET, true),
     regexps: stats.getFloat64(layout.BIND_REGEXPS_OFFSET, true),
+    mayMatchFolded: stats.getFloat64(layout.BIND_MAY_MATCH_FOLDED_OFFSET, true) !== 0,
   };
 }
 

@@ -62,6 +62,8 @@ interface HintInputs {
 export interface Found {
   readonly matchCount: number;
   readonly isExhaustive: boolean;
+  /** False: without regard to case nothing matches either. */
+  readonly mayMatchFolded: boolean;
 }
 
 /** Whether a filter matches a repo, with or without files. */
@@ -177,11 +179,11 @@ async function nearHints(
   if (empty.length > 0) return empty;
   const hints: Hint[] = [];
   hints.push(...(await lineEndHints(parts, reader, 0)));
-  if (isCaseSensitivityEnabled) {
-    const found = (await count({ isCaseSensitivityEnabled: false })) ?? 0;
-    if (found > 0)
+  if (isCaseSensitivityEnabled && found.mayMatchFolded) {
+    const foldedCount = (await count({ isCaseSensitivityEnabled: false })) ?? 0;
+    if (foldedCount > 0)
       hints.push({
-        message: `Without regard to case (isCaseSensitivityEnabled) there ${matchesFound(found)}.`,
+        message: `Without regard to case (isCaseSensitivityEnabled) there ${matchesFound(foldedCount)}.`,
       });
   }
   if (hints.length === 0 && filters.length > 0 && parts.length > 1)

@@ -24,7 +24,7 @@ import type { SearchRequest } from '../query/request.ts';
 import { type FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
 import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
-import { RunningTotals, type Totals, totalsOfRun } from './totals.ts';
+import { mayMatchFolded, RunningTotals, type Totals, totalsOfRun } from './totals.ts';
 
 export interface Completed {
   readonly prepared: Prepared;
@@ -47,8 +47,12 @@ export function search(
   const acquire = () => acquireFor(parts, request, environment);
   return withSnapshot(parts, acquire, async (snapshot) => {
     const completed = await completeSearch(parts, request, environment, snapshot);
-    const { prepared, numbers, reasons } = completed;
-    const found = { matchCount: numbers.totalMatchCount, isExhaustive: reasons.length === 0 };
+    const { prepared, numbers, reasons, totals } = completed;
+    const found = {
+      matchCount: numbers.totalMatchCount,
+      isExhaustive: reasons.length === 0,
+      mayMatchFolded: mayMatchFolded(totals.shards),
+    };
     const inputs = { parts, request, environment, snapshot, prepared, found };
     const hints = await answerHints({ ...inputs, search: completeSearch });
     const fitting =

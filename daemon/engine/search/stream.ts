@@ -21,7 +21,7 @@ import { Run } from './run.ts';
 import { completeSearch, withoutDamaged } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
-import { RunningTotals } from './totals.ts';
+import { mayMatchFolded, RunningTotals } from './totals.ts';
 import { UnitOrder } from './unit-order.ts';
 
 /** Interval of statistics while a search finds nothing. */
@@ -313,7 +313,11 @@ export class SearchStream {
     const reasons = this.#isCut ? withSizeLimit(found) : found;
     const isExhaustive = reasons.length === 0;
     const isEmptied = this.#isCut && totals.actualMatchCount === 0;
-    const matched = { matchCount: totals.totalMatchCount, isExhaustive };
+    const matched = {
+      matchCount: totals.totalMatchCount,
+      isExhaustive,
+      mayMatchFolded: mayMatchFolded(this.#totals.shardTotals),
+    };
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),

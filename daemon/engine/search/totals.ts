@@ -204,6 +204,11 @@ export function totalsOfRun(
   return { counts, shards: shardTotals, units, isOverLimit: order.isOverLimit };
 }
 
+/** Whether a search without regard to case may match: one that did not bind all shards cannot tell. */
+export function mayMatchFolded(shards: readonly ShardTotals[]): boolean {
+  return shards.some(({ binding }) => binding?.mayMatchFolded ?? true);
+}
+
 /** A shard's share of the counts. @param units  those of the shard */
 export function shareOf(
   shard: LiveShard,

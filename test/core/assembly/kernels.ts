@@ -19,6 +19,7 @@ export { writeDecimal, writeJsonString } from '../../../core/scan/json';
 export { writeEncodedPath } from '../../../core/scan/percent';
 export { findIllFormed } from '../../../core/scan/well-formed';
 export { hasMarks, markBlock, marksOfText } from '../../../core/text/case-marks';
+export { appendGramChar, gramCharsInit } from '../../../core/text/gram-chars';
 export { countByte, findByte, findLastByte, findNonAscii } from '../../../core/scan/newlines';
 export {
   compileNeedle,
