@@ -160,8 +160,13 @@ export class Admission {
 
   /** Grants free permits, then takes those of clients with too many and of searches that used up their time slice. */
   #serve(): void {
+    while (this.#waitingCount > 0) {
+      const next = this.#next();
+      if (next === undefined) break;
+      this.#start(next);
+    }
+    // Nearly always.
     if (this.#waitingCount === 0) return;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
     for (const permit of this.#running) {
       if (permit.isExpired) continue;

@@ -131,6 +131,26 @@ onBothAdapters('bodies', (kind) => {
     wire.socket.destroy();
   });
 
+  test('a body may come with its head or after it, on one connection', async () => {
+    const world = await startWorld({ kind, env: { TRAWL_ANONYMOUS_ACCESS: 'true' } });
+    const wire = openWire(world.server);
+    let count = 0;
+    for (const size of [0, 1, 25, 16_384, 16_385, UNKNOWN_SIZE_MAX])
+      for (const lateSize of [0, Math.min(size, 1), size]) {
+        const body = searchOf(size).slice(0, size);
+        const head = `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`;
+        wire.write(head + body.slice(0, size - lateSize));
+        // Long enough for this part to arrive.
+        if (lateSize > 0) await world.call({ path: '/api/health' });
+        if (lateSize > 0) wire.write(body.slice(size - lateSize));
+        const [reply] = (await wire.until('X-Request-Id', ++count)).match(
+          /HTTP\/1\.1 \d+ (?!.*HTTP\/1\.1 )/s,
+        )!;
+        assert.equal(reply.slice(9, 12), size < 25 ? '400' : '200', `${size}, ${lateSize} late`);
+      }
+    wire.socket.destroy();
+  });
+
   test('a body that takes too long is refused, and the connection ends', async () => {
     const world = await startWorld({ kind, requestTimeoutMs: 500 });
     const wire = openWire(world.server);

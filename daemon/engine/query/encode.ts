@@ -188,11 +188,8 @@ class PlanEncoder {
 
   #leaf(kind: number, flags: number, data: Buffer): number {
     const offset = this.#dataSize;
-    // Ids are read as words, so every data item begins at a multiple of 4.
-    const padded = Buffer.alloc(Math.ceil(data.length / 4) * 4);
-    data.copy(padded);
-    this.#data.push(padded);
-    this.#dataSize += padded.length;
+    this.#data.push(data);
+    this.#dataSize += paddedSize(data);
     return this.#node(kind, flags, offset, data.length);
   }
 
@@ -202,22 +199,33 @@ class PlanEncoder {
   }
 
   bytes(): Uint8Array {
-    const nodesSize = this.#nodes.length * layout.PLAN_NODE_SIZE;
-    const head = Buffer.alloc(layout.PLAN_HEADER_SIZE + nodesSize + this.#children.length * 4);
-    head.writeUInt32LE(this.#nodes.length, layout.PLAN_NODE_COUNT_OFFSET);
-    head.writeUInt32LE(this.#children.length, layout.PLAN_CHILD_COUNT_OFFSET);
-    head.writeUInt32LE(this.#dataSize, layout.PLAN_DATA_SIZE_OFFSET);
-    head.writeUInt32LE(this.#rows === undefined ? 0 : 1, layout.PLAN_COUNTS_OFFSET);
+    const childrenStart = layout.PLAN_HEADER_SIZE + this.#nodes.length * layout.PLAN_NODE_SIZE;
+    let next = childrenStart + this.#children.length * 4;
+    // A buffer of its own, as messages to threads copy the whole.
+    const bytes = Buffer.alloc(next + this.#dataSize);
+    bytes.writeUInt32LE(this.#nodes.length, layout.PLAN_NODE_COUNT_OFFSET);
+    bytes.writeUInt32LE(this.#children.length, layout.PLAN_CHILD_COUNT_OFFSET);
+    bytes.writeUInt32LE(this.#dataSize, layout.PLAN_DATA_SIZE_OFFSET);
+    bytes.writeUInt32LE(this.#rows === undefined ? 0 : 1, layout.PLAN_COUNTS_OFFSET);
     for (const [index, { kind, flags, first, size }] of this.#nodes.entries()) {
       const row = layout.PLAN_HEADER_SIZE + index * layout.PLAN_NODE_SIZE;
-      head.writeUInt32LE(kind, row + layout.PLAN_NODE_KIND_OFFSET);
-      head.writeUInt32LE(flags, row + layout.PLAN_NODE_FLAGS_OFFSET);
-      head.writeUInt32LE(first, row + layout.PLAN_NODE_FIRST_OFFSET);
-      head.writeUInt32LE(size, row + layout.PLAN_NODE_SIZE_OFFSET);
+      bytes.writeUInt32LE(kind, row + layout.PLAN_NODE_KIND_OFFSET);
+      bytes.writeUInt32LE(flags, row + layout.PLAN_NODE_FLAGS_OFFSET);
+      bytes.writeUInt32LE(first, row + layout.PLAN_NODE_FIRST_OFFSET);
+      bytes.writeUInt32LE(size, row + layout.PLAN_NODE_SIZE_OFFSET);
     }
     for (const [index, child] of this.#children.entries()) {
-      head.writeUInt32LE(child, layout.PLAN_HEADER_SIZE + nodesSize + index * 4);
+      bytes.writeUInt32LE(child, childrenStart + index * 4);
     }
-    return Buffer.concat([head, ...this.#data]);
+    for (const data of this.#data) {
+      bytes.set(data, next);
+      next += paddedSize(data);
+    }
+    return bytes;
   }
+}
+
+/** Ids are read as words, so every data item begins at a multiple of 4. */
+function paddedSize({ length }: Buffer): number {
+  return Math.ceil(length / 4) * 4;
 }

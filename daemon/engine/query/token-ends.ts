@@ -33,11 +33,14 @@ export interface Layout {
   isBalanced(index: number): boolean;
 }
 
-interface Tables {
+interface QuoteTable {
   readonly characters: readonly string[];
-  readonly isRegexEnabled: boolean;
   /** By index inside a quoted text: its closing quote, or -1. */
   readonly quoteEnds: Int32Array;
+}
+
+interface Tables extends QuoteTable {
+  readonly isRegexEnabled: boolean;
   /** By index inside a class: the index after the class, at most the next blank. */
   readonly classEnds: Int32Array;
   readonly plainWords: WordSpans;
@@ -55,7 +58,7 @@ export function* layOut(
   characters: readonly string[],
   isRegexEnabled: boolean,
 ): Steps<Layout> {
-  if (!/["(]/.test(query)) return layoutOfWords(characters);
+  if (!query.includes('(')) return yield* layoutOfWords(characters);
   const tables = allocate(characters, isRegexEnabled);
   for (let index = characters.length; index >= 0; index--) {
     // Bound: time of a step, about 1 ms.
@@ -79,10 +82,17 @@ export function* layOut(
   };
 }
 
-/** The layout of a query without quotes and groups. */
-function layoutOfWords(characters: readonly string[]): Layout {
+/** The layout of a query without groups, as most are: only quotes matter. */
+function* layoutOfWords(characters: readonly string[]): Steps<Layout> {
+  const quoteEnds = new Int32Array(characters.length + 1);
+  const tables = { characters, quoteEnds };
+  for (let index = characters.length; index >= 0; index--) {
+    // Bound: as above.
+    if (index % 4096 === 0) yield;
+    quoteEnds[index] = quoteEnd(tables, index);
+  }
   return {
-    closingQuote: () => NOWHERE,
+    closingQuote: (index) => closingQuote(tables, index),
     wordEnd: (index) => runEnd(characters, index),
     isGroup: () => false,
     isBalanced: () => false,
@@ -125,7 +135,7 @@ function at(table: Int32Array | Uint8Array, index: number): number {
   return table[index] ?? NOWHERE;
 }
 
-function quoteEnd({ characters, quoteEnds }: Tables, index: number): number {
+function quoteEnd({ characters, quoteEnds }: QuoteTable, index: number): number {
   const character = characters[index];
   if (character === undefined || character === '\n') return NOWHERE;
   if (character === '"') return index;
@@ -134,7 +144,7 @@ function quoteEnd({ characters, quoteEnds }: Tables, index: number): number {
   return isProtecting ? at(quoteEnds, index + 2) : NOWHERE;
 }
 
-function closingQuote({ characters, quoteEnds }: Tables, index: number): number {
+function closingQuote({ characters, quoteEnds }: QuoteTable, index: number): number {
   return characters[index] === '"' ? at(quoteEnds, index + 1) : NOWHERE;
 }
 

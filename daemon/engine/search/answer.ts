@@ -182,16 +182,15 @@ export function writeWithFiles(
 ): Buffer {
   const { before, after } = textsAround(head, tail);
   const commas = Math.max(end - start - 1, 0);
-  const size = before.length + files.sizeOf(start, end) + commas + after.length;
-  const json = Buffer.allocUnsafe(size);
-  before.copy(json, 0);
-  after.copy(json, files.writeTo(json, before.length, start, end));
+  const size = Buffer.byteLength(before) + files.sizeOf(start, end) + commas;
+  const json = Buffer.allocUnsafe(size + Buffer.byteLength(after));
+  json.write(after, files.writeTo(json, json.write(before), start, end));
   return json;
 }
 
-export function textsAround(head: object, tail: object): { before: Buffer; after: Buffer } {
+export function textsAround(head: object, tail: object): { before: string; after: string } {
   return {
-    before: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`),
-    after: Buffer.from(`],${JSON.stringify(tail).slice(1)}`),
+    before: `${JSON.stringify(head).slice(0, -1)},"files":[`,
+    after: `],${JSON.stringify(tail).slice(1)}`,
   };
 }

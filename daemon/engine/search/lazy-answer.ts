@@ -24,10 +24,10 @@ export class LazyAnswer {
   constructor(head: object, files: FileResults, tail: object) {
     const { before, after } = textsAround(head, tail);
     this.#files = files;
-    this.#before = before;
-    this.#after = after;
+    this.#before = Buffer.from(before);
+    this.#after = Buffer.from(after);
     this.#starts = new Float64Array(files.count + 1);
-    let position = before.length;
+    let position = this.#before.length;
     let largest = 0;
     for (let rank = 0; rank < files.count; rank++) {
       this.#starts[rank] = position;
@@ -37,7 +37,7 @@ export class LazyAnswer {
     }
     this.#starts[files.count] = position;
     this.#buffer = Buffer.allocUnsafe(Math.max(largest, WINDOW_SIZE));
-    this.byteLength = position + after.length;
+    this.byteLength = position + this.#after.length;
     this.memorySize = this.byteLength + this.#buffer.length;
   }
 

@@ -81,7 +81,7 @@ function fitted(completed: Completed, hints: object, sizeMax: number): Completed
   const { head, tail } = membersOf(completed, hints);
   const { before, after } = textsAround(head, tail);
   // Leaves 64 bytes for the members that say results are missing.
-  const capacity = sizeMax - before.length - after.length - 64;
+  const capacity = sizeMax - Buffer.byteLength(before) - Buffer.byteLength(after) - 64;
   const count = fittingCount(completed.files, capacity);
   if (count === completed.files.count) return completed;
   const { found } = completed.answered;

@@ -84,15 +84,22 @@ export class BodyCollector {
     // A discarded body is not concatenated.
     if (this.#body !== undefined) return;
     if (this.#size > this.#sizeMax && this.#reserve !== undefined)
-      this.#finish(new BodyTooLargeError(this.#size));
-    else this.#finish(Buffer.concat(this.#chunks, this.#size));
+      this.finish(new BodyTooLargeError(this.#size));
+    else this.finish(Buffer.concat(this.#chunks, this.#size));
     this.#chunks = [];
+  }
+
+  /** `body`: the whole of it, at most UNCOUNTED_SIZE_MAX bytes, without `push` and `end`; or why there is none. */
+  finish(body: Buffer | Error): void {
+    if (this.#body !== undefined) return;
+    this.#body = body;
+    this.#settle?.(body);
   }
 
   /** The rest of the body cannot be read: `read` rejects with this error. */
   fail(error: Error): void {
     this.#chunks = [];
-    this.#finish(error);
+    this.finish(error);
   }
 
   /** The answer is sent: a pending `read` rejects with ClientGoneError. */
@@ -137,12 +144,6 @@ export class BodyCollector {
   #cut(error: Error): void {
     this.#isCut = true;
     this.fail(error);
-  }
-
-  #finish(body: Buffer | Error): void {
-    if (this.#body !== undefined) return;
-    this.#body = body;
-    this.#settle?.(body);
   }
 }
 
