@@ -31,7 +31,7 @@ const APART = [
 const THREADS = [
   'engine/build/build-worker',
   'engine/build/merge-worker',
-  'engine/host/search-worker',
+  'engine/search/search-worker',
   'engine/symbols/pass-worker',
   'http/pack-worker',
   'sources/docs/scan-worker',

@@ -12,6 +12,7 @@ import type { BuildProgress } from '../engine/build/build.ts';
 import type { FilterSettings } from '../engine/build/filters.ts';
 import { type LiveShard, SnapshotManager } from '../engine/search/snapshot.ts';
 import { HeapTrimmer } from '../engine/host/heap.ts';
+import { ShortSearches } from '../engine/search/short-searches.ts';
 import { StartThreads } from '../engine/search/start-threads.ts';
 import type { EngineParts } from '../engine/search/prepare.ts';
 import { BuildThreads } from '../engine/build/build-threads.ts';
@@ -87,6 +88,7 @@ export interface Instance {
   /** Checks shards in the background once started; absent in read-only mode. */
   readonly integrity: IntegrityPass | undefined;
   readonly parts: EngineParts;
+  readonly pool: SearchPool;
   readonly heap: HeapTrimmer;
   close(): Promise<void>;
 }
@@ -262,6 +264,7 @@ async function joined(
     onDemand,
     integrity: isOwner ? integrity : undefined,
     parts,
+    pool,
     heap,
     async close() {
       await symbols?.close();
@@ -296,6 +299,7 @@ function enginePartsOf(
     tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
     revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
     startThreads: new StartThreads(pool),
+    shortSearches: new ShortSearches(pool),
     get timeoutMs() {
       return options.searchTimeoutMs;
     },

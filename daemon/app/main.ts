@@ -112,7 +112,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     server = opened.add(await openServer(options, instance, control, services));
     opened.add(await openControlSocket(server, log));
-    instance.parts.pool.start();
+    instance.pool.start();
     const indexer = indexerOf(instance);
     opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
     members.start();

@@ -4,7 +4,7 @@
 // (http/client-address.ts).
 //
 // Other budgets of time: a search on the main thread before it moves to the pool, 4 ms (engine/search/run-in-slices.ts); a step
-// of a search thread 5 ms, a search while others wait 20 ms (engine/host/search-worker.ts, http/admission.ts).
+// of a search thread 5 ms, a search while others wait 20 ms (engine/host/search-thread.ts, http/admission.ts).
 
 import { addToList } from './lists.ts';
 

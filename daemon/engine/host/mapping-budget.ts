@@ -69,6 +69,10 @@ export class MappingBudget {
     return this.#count;
   }
 
+  get hasVisitors(): boolean {
+    return this.#visitors.size > 0;
+  }
+
   #canStay(count: number): boolean {
     const reserved = this.#evicts ? 2 * VISITOR_COUNT_MAX : 0;
     return this.#count + count <= this.max - reserved;

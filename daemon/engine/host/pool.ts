@@ -12,6 +12,7 @@ import type {
   SearchDone,
   SearchMessage,
   SearchWorkerData,
+  TaskDone,
   ToSearchWorker,
 } from './search-messages.ts';
 import { mappingShares, SECOND_MAPPING_MAX } from './mapping-budget.ts';
@@ -30,10 +31,12 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
+type Done = SearchDone | RenderDone | TaskDone;
+
 interface Pending {
   readonly onFindings: ((findings: Findings) => void) | undefined;
   /** With the result of one thread; undefined: it died. */
-  settle(message: SearchDone | RenderDone | undefined): void;
+  settle(message: Done | undefined): void;
 }
 
 interface PoolWorker {
@@ -44,6 +47,8 @@ interface PoolWorker {
   /** Consecutive deaths without any answer. */
   silentDeathCount: number;
   readonly pending: Map<number, Pending>;
+  /** Tasks among `pending`. */
+  taskCount: number;
   /** A caller is about to send it a search. */
   isReserved: boolean;
   /** Resolves when the thread has started, or died. */
@@ -73,6 +78,7 @@ export class SearchPool {
         worker: undefined,
         silentDeathCount: 0,
         pending: new Map(),
+        taskCount: 0,
         isReserved: false,
         ready: Promise.resolve(),
       };
@@ -89,6 +95,10 @@ export class SearchPool {
 
   get isBusy(): boolean {
     return this.#workers.some(({ pending }) => pending.size > 0);
+  }
+
+  get runsTasks(): boolean {
+    return this.#workers.some(({ taskCount }) => taskCount > 0);
   }
 
   get size(): number {
@@ -202,6 +212,23 @@ export class SearchPool {
     return answer?.kind === 'searchDone' ? answer : undefined;
   }
 
+  /**
+   * Ends the reservation of the thread. Undefined: it has jobs, did not do the task, or died.
+   * @param taskFor  the task, by the current instance of the thread; undefined: none
+   */
+  async runTask(thread: number, taskFor: (instance: object) => unknown): Promise<unknown> {
+    const entry = this.#workers[thread]!;
+    const { worker, pending, taskCount } = entry;
+    entry.isReserved = false;
+    if (worker === undefined || pending.size > taskCount) return undefined;
+    const task = taskFor(worker);
+    if (task === undefined) return undefined;
+    entry.taskCount++;
+    const answer = await this.#post(entry, { kind: 'task', id: this.#nextId++, task });
+    entry.taskCount--;
+    return answer?.kind === 'taskDone' ? answer.result : undefined;
+  }
+
   /** Default: the next thread in turn. Undefined: it died. */
   async render(
     render: Omit<RenderMessage, 'kind' | 'id'>,
@@ -216,7 +243,7 @@ export class SearchPool {
     entry: PoolWorker,
     message: ToSearchWorker & { id: number },
     onFindings?: (findings: Findings) => void,
-  ): Promise<SearchDone | RenderDone | undefined> {
+  ): Promise<Done | undefined> {
     this.start();
     const { worker } = entry;
     if (worker === undefined) return Promise.resolve(undefined);

@@ -49,7 +49,14 @@ export interface RenderMessage {
   readonly options: RenderOptions;
 }
 
-export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
+/** Work of a higher layer (engine/search/short-searches.ts): the thread runs one at a time, and only when it has no job. */
+export interface TaskMessage {
+  readonly kind: 'task';
+  readonly id: number;
+  readonly task: unknown;
+}
+
+export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage | TaskMessage;
 
 /** `shard`, here and below, is an index into `shardIds` of the search. */
 export interface UnitFinding extends UnitResult {
@@ -109,9 +116,16 @@ export interface RenderDone {
   readonly fault?: ShardFault;
 }
 
+export interface TaskDone {
+  readonly kind: 'taskDone';
+  readonly id: number;
+  /** Undefined: the thread did not do it. */
+  readonly result: unknown;
+}
+
 /** It has opened its shards. */
 export interface ThreadReady {
   readonly kind: 'ready';
 }
 
-export type FromSearchWorker = SearchProgress | SearchDone | RenderDone | ThreadReady;
+export type FromSearchWorker = SearchProgress | SearchDone | RenderDone | TaskDone | ThreadReady;

@@ -231,6 +231,11 @@ export class Searcher {
     this.#mappings.remove(shardId);
   }
 
+  /** Whether some shards are mapped only while searched. */
+  get hasVisitors(): boolean {
+    return this.#mappings.hasVisitors;
+  }
+
   get spaceCount(): number {
     return this.#spaces.length;
   }

@@ -95,7 +95,10 @@ export function explain(
       request,
       { ...environment, nodeRows: rows },
       snapshot,
-      (shard, done) => void rendered.set(shard, addRendered(rendered.get(shard), done)),
+      {
+        onRendered: (shard, done) =>
+          void rendered.set(shard, addRendered(rendered.get(shard), done)),
+      },
     );
     const { prepared, totals, numbers, reasons } = completed;
     const { tree, plan } = prepared;

@@ -63,8 +63,8 @@ export type RevisionPort = (
 
 export interface EngineParts {
   readonly searcher: Searcher;
-  readonly pool: SearchPool;
-  readonly snapshots: SnapshotManager;
+  readonly pool: Pick<SearchPool, 'size' | 'search' | 'searchOn' | 'render'>;
+  readonly snapshots: Pick<SnapshotManager, 'current' | 'acquire' | 'release'>;
   /** Names of the connections of a repo; absent: none. */
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
   /** Number of a repo's files indexed by name only because they are too large; absent: none. */
@@ -73,6 +73,8 @@ export interface EngineParts {
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
   readonly startThreads?: StartThreads;
+  /** Absent: pool threads only help. */
+  readonly shortSearches?: ShortSearchPort;
   /** 0: none. */
   readonly timeoutMs: number;
   /** Time on the main thread before the pool continues; default: 4 ms. */
@@ -80,6 +82,22 @@ export interface EngineParts {
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
   readonly onCompleted?: ((durationMs: number) => void) | undefined;
+}
+
+export interface ShortAnswer {
+  /** Of the response. */
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly durationMs: number;
+}
+
+/** Whole searches on a reserved pool thread (short-searches.ts). Undefined: to be run by the caller. */
+export interface ShortSearchPort {
+  run(
+    thread: number,
+    parts: EngineParts,
+    request: SearchRequest,
+    environment: SearchEnvironment,
+  ): Promise<ShortAnswer | undefined>;
 }
 
 export interface Prepared {

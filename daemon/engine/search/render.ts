@@ -32,7 +32,7 @@ const GROUPS_PER_THREAD = 2;
 
 export interface RenderContext {
   readonly searcher: Searcher;
-  readonly pool: SearchPool;
+  readonly pool: Pick<SearchPool, 'size' | 'render'>;
   /** As EngineParts has it. */
   readonly inlineNs?: bigint | undefined;
   readonly encodedPlan: EncodedPlan;

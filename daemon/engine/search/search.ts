@@ -23,7 +23,9 @@ import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { type FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
 import { type FindingsListener, type RunOutcome, runSearch } from './run.ts';
+import { SHORT_MATCHES_MAX } from './short-searches.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { Thread } from './start-threads.ts';
 import { mayMatchFolded, RunningTotals, type Totals, totalsOfRun } from './totals.ts';
 
 export interface Completed {
@@ -39,14 +41,23 @@ export interface Completed {
 }
 
 /** Errors: QueryError; UnknownContextError; AbortError when the client is gone. */
-export function search(
+export async function search(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
+  const thread = await parts.startThreads?.take();
+  if (thread !== undefined && request.matches <= SHORT_MATCHES_MAX && !request.whole) {
+    const answer = await parts.shortSearches?.run(thread, parts, request, environment);
+    environment.signal.throwIfAborted();
+    if (answer !== undefined) {
+      parts.onCompleted?.(answer.durationMs);
+      return answer;
+    }
+  }
   const acquire = () => acquireFor(parts, request, environment);
   return withSnapshot(parts, acquire, async (snapshot) => {
-    const completed = await completeSearch(parts, request, environment, snapshot);
+    const completed = await completeSearch(parts, request, environment, snapshot, { thread });
     const { prepared, numbers, reasons, totals } = completed;
     const found = {
       matchCount: numbers.totalMatchCount,
@@ -131,25 +142,32 @@ export async function withoutDamaged<Value>(
   }
 }
 
-/** Parses, plans, runs, orders, cuts and renders. `onRendered` as for renderAnswer. Errors: as `search`, and PlanError. */
+export interface CompleteOptions {
+  /** As for renderAnswer. */
+  readonly onRendered?: (shard: number, done: RenderSums) => void;
+  /** Where it begins. Absent: StartThreads decides. */
+  readonly thread?: Thread;
+}
+
+/** Parses, plans, runs, orders, cuts and renders. Errors: as `search`, and PlanError. */
 export async function completeSearch(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
   snapshot: Snapshot,
-  onRendered?: (shard: number, done: RenderSums) => void,
+  options: CompleteOptions = {},
 ): Promise<Completed> {
   const startNs = process.hrtime.bigint();
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
-  const thread = await parts.startThreads?.take();
+  const thread = 'thread' in options ? options.thread : await parts.startThreads?.take();
   const report = environment.onProgress && progressReporter(prepared, environment.onProgress);
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread, report);
   environment.signal.throwIfAborted();
   await environment.permit?.whenRunning();
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
-  const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, onRendered);
+  const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, options.onRendered);
   const answered = await answerOf(prepared, outcome, render, environment, startNs);
   parts.onCompleted?.(answered.numbers.duration / 1e6);
   return { prepared, outcome, ...answered };

@@ -1,6 +1,6 @@
-// Chooses the thread where a search begins: the main thread, the fastest for a cheap query, or, when others wait for it, a
-// pool thread with little load. So one client gets the lowest latency, and many get all cores (measured in
-// daemon/DECISIONS.md).
+// Chooses the thread where a search begins: the main thread, the fastest for a cheap query, or, when others wait for it or
+// run on the pool, a pool thread with little load. So one client gets the lowest latency, and many get all cores (measured
+// in daemon/DECISIONS.md).
 
 import type { SearchPool } from '../host/pool.ts';
 
@@ -8,11 +8,11 @@ import type { SearchPool } from '../host/pool.ts';
 export type Thread = number | undefined;
 
 export class StartThreads {
-  readonly #pool: Pick<SearchPool, 'reserve'>;
+  readonly #pool: Pick<SearchPool, 'reserve' | 'runsTasks'>;
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #isPumping = false;
 
-  constructor(pool: Pick<SearchPool, 'reserve'>) {
+  constructor(pool: Pick<SearchPool, 'reserve' | 'runsTasks'>) {
     this.#pool = pool;
   }
 
@@ -33,7 +33,7 @@ export class StartThreads {
 
   #pump(): void {
     this.#isPumping = false;
-    while (this.#waiting.length > 1) {
+    while (this.#waiting.length > (this.#pool.runsTasks ? 0 : 1)) {
       const thread = this.#pool.reserve();
       if (thread === undefined) break;
       this.#waiting.shift()!(thread);

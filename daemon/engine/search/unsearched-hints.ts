@@ -40,7 +40,7 @@ export function unsearchedHints(
 }
 
 /** Most first. */
-function largeFilesOf(
+export function largeFilesOf(
   snapshot: Snapshot,
   tooLargeOf: (repoId: number) => number,
 ): readonly LargeFiles[] {

@@ -169,6 +169,14 @@ function sliceOf(file: Buffer, offset: number, size: number): Buffer {
   return file.subarray(offset, offset + size);
 }
 
+/** Of ShardRevisions, to be posted to another thread. */
+export interface RevisionsData {
+  readonly docCount: number;
+  readonly sets: readonly CodedSet[];
+  readonly unstored: Uint8Array;
+  readonly hashSize: number;
+}
+
 export class ShardRevisions {
   readonly docCount: number;
   readonly sets: readonly CodedSet[];
@@ -183,6 +191,16 @@ export class ShardRevisions {
     this.sets = sets;
     this.#unstored = unstored;
     this.#hashSize = hashSize;
+  }
+
+  static of({ docCount, sets, unstored, hashSize }: RevisionsData): ShardRevisions {
+    const own = sets.map(({ form, bytes }) => ({ form, bytes: bufferOf(bytes) }));
+    return new ShardRevisions(docCount, own, bufferOf(unstored), hashSize);
+  }
+
+  get data(): RevisionsData {
+    const { docCount, sets } = this;
+    return { docCount, sets, unstored: this.#unstored, hashSize: this.#hashSize };
   }
 
   /** The sets of other revisions, then those of `chosen`, in that order. */
@@ -271,6 +289,10 @@ export class ShardRevisions {
     }
     return docs;
   }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function countDocs(set: DocSet, docCount: number): number {

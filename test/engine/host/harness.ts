@@ -27,9 +27,14 @@ import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
-import { type EngineParts, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
+import {
+  type EngineParts,
+  prepareSearch,
+  type SearchEnvironment,
+} from '../../../daemon/engine/search/prepare.ts';
 import { explain, type Explanation, type ShardRow } from '../../../daemon/engine/search/explain.ts';
 import { search } from '../../../daemon/engine/search/search.ts';
+import { ShortSearches } from '../../../daemon/engine/search/short-searches.ts';
 import { startStream, type StreamEnvironment } from '../../../daemon/engine/search/stream.ts';
 import {
   type LiveShard,
@@ -390,6 +395,7 @@ export class Engine implements AsyncDisposable {
   /** Of the searches that begin from now on; 0: none. */
   timeoutMs: number;
   readonly #inlineNs: bigint | undefined;
+  readonly #shortSearches: ShortSearches;
   /** The threads of the pool do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
@@ -411,6 +417,7 @@ export class Engine implements AsyncDisposable {
       ...(poolMappingMax === undefined ? {} : { mappingMax: poolMappingMax }),
     });
     this.snapshots = new SnapshotManager(this.searcher, this.pool);
+    this.#shortSearches = new ShortSearches(this.pool);
   }
 
   /** On the core as it was built. */
@@ -481,10 +488,22 @@ export class Engine implements AsyncDisposable {
         const description = `${printPlan(plan)} in ${printSnapshot(snapshot)}`;
         throw new Error(`${description}: ${(error as Error).message}`, { cause: error });
       }
+      const short = await this.searchShort(requested, environment);
+      if (short !== undefined) assert.deepEqual(timeless(short), timeless(answer), query);
       return answer;
     } finally {
       this.snapshots.release(snapshot);
     }
+  }
+
+  /** As a pool thread answers it alone; undefined: it does not. */
+  async searchShort(
+    request: SearchRequest,
+    environment: SearchEnvironment,
+  ): Promise<SearchAnswer | undefined> {
+    this.pool.start();
+    const short = await this.#shortSearches.run(0, this.parts, request, environment);
+    return short && (JSON.parse(Buffer.from(short.json).toString()) as SearchAnswer);
   }
 
   async explain(

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { bitmapSizeOf } from '../../../daemon/engine/shards/bits.ts';
-import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
+import {
+  RevisionTable,
+  RevisionWriter,
+  ShardRevisions,
+} from '../../../daemon/engine/shards/revisions.ts';
 import {
   encodeSet,
   FORM_ALL,
@@ -60,7 +64,8 @@ void test('a file returns its sets, their unions, and the holders of a doc', () 
       const docCounts = shards.map(({ docCount }) => docCount);
       const table = RevisionTable.open(writer.bytes(), 4, docCounts);
       for (const [index, { docCount, sets }] of shards.entries()) {
-        const shard = table.shards[index]!;
+        const stored = table.shards[index]!;
+        const shard = ShardRevisions.of(structuredClone(stored.data));
         for (const revisions of [[0], [1], [2, 3], [0, 1, 2, 3]]) {
           const expected = new Set(revisions.flatMap((revision) => [...sets[revision]!]));
           const found = docIdsOf(shard.docsIn(revisions), docCount);

@@ -1,6 +1,6 @@
 // A search thread: runs jobs, searches and renderings, in time slices of some milliseconds, new ones first. A core call may take
 // seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher; jobs too long for
-// that wait until the first is free.
+// that wait until the first is free. A task (engine/search/search-worker.ts) runs only without jobs, and messages wait until it has ended.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { StopTest } from './core.ts';
@@ -15,6 +15,7 @@ import type {
   SearchMessage,
   SearchWorkerData,
   ShardsMessage,
+  TaskMessage,
   ToSearchWorker,
 } from './search-messages.ts';
 import { messageOf } from '../../base/caught.ts';
@@ -145,6 +146,12 @@ class Seat {
     this.searcher = new Searcher(module, options);
   }
 
+  /** Its plan is no longer that of a job. */
+  lend(): Searcher {
+    this.#last = undefined;
+    return this.searcher;
+  }
+
   /** Runs a slice of a job; false: it has ended. `isOut` as in Job. */
   work(job: Job, endNs: bigint, isOut: () => boolean): boolean {
     if (this.#last !== job) job.resumeOn(this.searcher);
@@ -171,12 +178,59 @@ let hasStaleShards = false;
 const first = new Seat(options);
 let second: Seat | undefined;
 
-loadMapping();
-lowerPriority('search');
-// A shard that cannot be opened is reported by the next search of it.
-first.searcher.setShards(shards);
-post({ kind: 'ready' });
-port.on('message', take);
+/** `result`: undefined: not done. `transfer`: its memory, which moves. */
+export interface TaskResult {
+  readonly result: unknown;
+  readonly transfer: readonly ArrayBuffer[];
+}
+
+export interface TaskRunner {
+  /** Called for each task, in order, also for those that are not run. */
+  accept(task: unknown): void;
+  /** Must not reject. */
+  run(task: unknown, searcher: Searcher): Promise<TaskResult>;
+}
+
+let runner: TaskRunner | undefined;
+
+/** Those that arrive during a task wait here. */
+const messages: ToSearchWorker[] = [];
+let isInTask = false;
+
+/** Begins to take messages. */
+export function startThread(taskRunner: TaskRunner): void {
+  runner = taskRunner;
+  loadMapping();
+  lowerPriority('search');
+  // A shard that cannot be opened is reported by the next search of it.
+  first.searcher.setShards(shards);
+  post({ kind: 'ready' });
+  port.on('message', (message: ToSearchWorker) => {
+    messages.push(message);
+    if (!isInTask) void takeAll(taskRunner);
+  });
+}
+
+async function takeAll(tasks: TaskRunner): Promise<void> {
+  for (let message = messages.shift(); message !== undefined; message = messages.shift()) {
+    if (message.kind !== 'task' || queue.length > 0) take(message);
+    else {
+      tasks.accept(message.task);
+      isInTask = true;
+      postResult(message, await tasks.run(message.task, first.lend()));
+      isInTask = false;
+    }
+  }
+}
+
+function refuse(message: TaskMessage): void {
+  runner?.accept(message.task);
+  postResult(message, { result: undefined, transfer: [] });
+}
+
+function postResult({ id }: TaskMessage, { result, transfer }: TaskResult): void {
+  port.postMessage({ kind: 'taskDone', id, result } satisfies FromSearchWorker, [...transfer]);
+}
 
 function post(message: FromSearchWorker): void {
   const bytes = message.kind === 'renderDone' ? message.docs?.json : undefined;
@@ -186,6 +240,7 @@ function post(message: FromSearchWorker): void {
 function take(message: ToSearchWorker): void {
   if (message.kind === 'shards') changeShards(message);
   else if (message.kind === 'render') enqueue(new RenderJob(message));
+  else if (message.kind === 'task') refuse(message);
   else enqueue(searchJob(message));
 }
 
