@@ -173,11 +173,16 @@ function findNames(view: ShardView, text: HeadText, found: FoundNames): void {
   const start = lowerSymbolName(view, text.start, text.size, true, false);
   let end = start;
   // Names equal to the text precede those that begin with it.
-  while (isNameOf(view, end, text, false)) end++;
-  if (end > start) found.kind = NAMES_WHOLE;
-  else if (text.size >= PREFIX_SIZE_MIN && !isNameOf(view, start + PREFIX_NAMES_MAX, text, true)) {
-    while (isNameOf(view, end, text, true)) end++;
-    if (end > start) found.kind = NAMES_PREFIXED;
+  if (isNameOf(view, start, text, true)) {
+    while (isNameOf(view, end, text, false)) end++;
+    if (end > start) found.kind = NAMES_WHOLE;
+    else if (
+      text.size >= PREFIX_SIZE_MIN &&
+      !isNameOf(view, start + PREFIX_NAMES_MAX, text, true)
+    ) {
+      while (isNameOf(view, end, text, true)) end++;
+      found.kind = NAMES_PREFIXED;
+    }
   }
   found.start = start;
   found.end = end;

@@ -24,7 +24,7 @@ import {
 } from '../shared/status.ts';
 import { setBit } from '../base/bits.ts';
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
-import { foldCodePoint } from '../text/fold.ts';
+import { foldAsciiBytes, foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { blockAt, openFail } from './open.ts';
 import { ShardView } from './view.ts';
@@ -45,6 +45,9 @@ import { misplacedSection, SectionRow } from './rows.ts';
 //   name lists[i] --> lists: | count | block | gap | ...   or the only block itself
 
 const NUMBER_SIZE_MAX: usize = 5;
+
+/** The bits of 8 bytes that no ASCII byte has. */
+const NOT_ASCII: u64 = 0x8080808080808080;
 
 /** Instead of a parent: the symbol has none. */
 export const NO_PARENT: u32 = 0xffffffff;
@@ -377,6 +380,20 @@ function readNumber(end: usize): u32 {
 export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPrefix: bool): i32 {
   const aEnd = a + min(aSize, layout.SYMBOL_KEY_SIZE_MAX);
   const bEnd = b + min(bSize, layout.SYMBOL_KEY_SIZE_MAX);
+  // Names have long beginnings in common.
+  while (aEnd - a >= 8 && bEnd - b >= 8) {
+    const aBytes = load<u64>(a);
+    const bBytes = load<u64>(b);
+    if (((aBytes | bBytes) & NOT_ASCII) != 0) break;
+    const aFolded = foldAsciiBytes(aBytes);
+    const bFolded = foldAsciiBytes(bBytes);
+    if (aFolded != bFolded) {
+      const shift = ctz(aFolded ^ bFolded) & 56;
+      return <u8>(aFolded >> shift) < <u8>(bFolded >> shift) ? -1 : 1;
+    }
+    a += 8;
+    b += 8;
+  }
   while (a < aEnd && b < bEnd) {
     const aDecoded = decodeUtf8(a, aEnd);
     const bDecoded = decodeUtf8(b, bEnd);

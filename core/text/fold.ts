@@ -49,6 +49,15 @@ export function foldAscii(point: u32): u32 {
   return point - 0x41 < 26 ? point | 0x20 : point;
 }
 
+/** Folds 8 ASCII bytes. */
+@inline
+export function foldAsciiBytes(bytes: u64): u64 {
+  // The top bit of a byte: it is not below A; it is behind Z. No sum exceeds its byte.
+  const fromA = bytes + 0x3f3f3f3f3f3f3f3f;
+  const behindZ = bytes + 0x2525252525252525;
+  return bytes | ((fromA & ~behindZ & 0x8080808080808080) >> 2);
+}
+
 function foldFromTable(point: u32): u32 {
   let low: u32 = 0;
   let high = FOLD_RANGE_COUNT;

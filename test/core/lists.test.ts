@@ -1,5 +1,6 @@
 // Frames of posting lists, and searches in the gram dictionary, against plain JavaScript: frames of random ids, frames of
-// random bytes, which may be damaged, and keys in front of, between, and behind those of a dictionary.
+// random bytes, which may be damaged, and keys in front of, between, and behind those of a dictionary. The order of names
+// against its scalar twin.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -12,6 +13,7 @@ import {
 } from '../../core/shared/format.ts';
 import { STATUS_FRAME, STATUS_OK } from '../../core/shared/status.ts';
 import { BUILDS, type CoreInstance, instantiateCore } from './driver.ts';
+import { textArbitrary } from './oracle.ts';
 
 interface ListExports {
   encodeFrame(ids: number, count: number, out: number): number;
@@ -19,7 +21,11 @@ interface ListExports {
   makeView(ptr: number, keys: number, count: number): number;
   lowerGram(view: number, key: number): number;
   lowerGrams(view: number, keys: number, count: number, out: number): void;
+  compareFolded: Compare;
+  compareFoldedScalar: Compare;
 }
+
+type Compare = (a: number, aSize: number, b: number, bSize: number, isPrefix: number) => number;
 
 const ENTRY = 'test/core/assembly/lists.ts';
 const SEGMENT = 8192;
@@ -151,5 +157,31 @@ for (const build of BUILDS) {
       );
     });
     fc.assert(property, { numRuns: 300 });
+  });
+
+  void test(`names are compared as byte by byte (${build})`, async () => {
+    const { bytes, exports, base } = await instantiateCore<ListExports>(ENTRY, build);
+    // Any ASCII bytes, and letters next to those that fold.
+    const ascii = fc.oneof(fc.nat({ max: 127 }), fc.constantFrom(...Buffer.from('@AZ[`az{_')));
+    const text = fc.oneof(fc.uint8Array({ maxLength: 20 }), textArbitrary(8));
+    const property = fc.property(
+      fc.array(ascii, { maxLength: 40 }),
+      fc.array(fc.boolean(), { maxLength: 40 }),
+      text,
+      text,
+      (common, flips, aRest, bRest) => {
+        // The other case of a letter; of another byte, another byte.
+        const other = common.map((byte, index) => (flips[index] === true ? byte ^ 32 : byte));
+        const a = [...common, ...aRest];
+        const b = [...other, ...bRest];
+        bytes.set(a, base);
+        bytes.set(b, base + 512);
+        for (const isPrefix of [0, 1]) {
+          const texts = [base, a.length, base + 512, b.length, isPrefix] as const;
+          assert.equal(exports.compareFolded(...texts), exports.compareFoldedScalar(...texts));
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 3000 });
   });
 }

@@ -34,6 +34,29 @@ export function countCodePointsScalar(start: usize, end: usize): u32 {
   return count;
 }
 
+/** Of texts of at most SYMBOL_KEY_SIZE_MAX bytes. */
+export function compareFoldedScalar(
+  a: usize,
+  aSize: u32,
+  b: usize,
+  bSize: u32,
+  isPrefix: bool,
+): i32 {
+  const aEnd = a + aSize;
+  const bEnd = b + bSize;
+  while (a < aEnd && b < bEnd) {
+    const aDecoded = decodeUtf8(a, aEnd);
+    const bDecoded = decodeUtf8(b, bEnd);
+    const aPoint = foldCodePoint(decodedPoint(aDecoded));
+    const bPoint = foldCodePoint(decodedPoint(bDecoded));
+    if (aPoint != bPoint) return aPoint < bPoint ? -1 : 1;
+    a += decodedSize(aDecoded);
+    b += decodedSize(bDecoded);
+  }
+  if (a < aEnd) return 1;
+  return b < bEnd && !isPrefix ? -1 : 0;
+}
+
 /** End of the match that starts at `ptr`; 0: none. The needle is valid for both sides. */
 function matchScalar(
   needle: usize,
