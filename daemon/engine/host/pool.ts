@@ -31,6 +31,9 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
+/** Measured: V8's own limit costs 60 MB with two threads, and answers no more searches (daemon/DECISIONS.md). */
+const LIMITS = { maxYoungGenerationSizeMb: 4 };
+
 type Done = SearchDone | RenderDone | TaskDone;
 
 interface Pending {
@@ -119,7 +122,7 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const worker = new Worker(threadFile('search-worker'), { workerData: data });
+    const worker = new Worker(threadFile('search-worker'), { workerData: data, resourceLimits: LIMITS });
     const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {
