@@ -122,7 +122,10 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const worker = new Worker(threadFile('search-worker'), { workerData: data, resourceLimits: LIMITS });
+    const worker = new Worker(threadFile('search-worker'), {
+      workerData: data,
+      resourceLimits: LIMITS,
+    });
     const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {
