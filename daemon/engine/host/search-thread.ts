@@ -217,6 +217,7 @@ async function takeAll(tasks: TaskRunner): Promise<void> {
     else {
       tasks.accept(message.task);
       isInTask = true;
+      showNewShards();
       postResult(message, await tasks.run(message.task, first.lend()));
       isInTask = false;
     }
@@ -252,6 +253,12 @@ function changeShards({ come, gone }: ShardsMessage): void {
   else showShards(first);
 }
 
+/** Those that came while the first searcher was in a call. */
+function showNewShards(): void {
+  if (hasStaleShards) showShards(first);
+  hasStaleShards = false;
+}
+
 function showShards({ searcher }: Seat): void {
   searcher.setShards([...liveShards.values()]);
 }
@@ -275,8 +282,7 @@ function enqueue(job: Job): void {
 function runFirst(): void {
   const entry = queue[0];
   if (entry === undefined) return;
-  if (hasStaleShards) showShards(first);
-  hasStaleShards = false;
+  showNewShards();
   isCalling = true;
   let startNs = process.hrtime.bigint();
   entry.isNew = false;

@@ -1,6 +1,7 @@
 // The script of a search thread: what engine/host/search-thread.ts does, and short searches (short-searches.ts).
 
 import { LazySignal } from '../../base/cancellation.ts';
+import type { SearchPermit } from '../../base/search-permit.ts';
 import { compactIds } from '../../repos/repo-id-set.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
 import type { Searcher } from '../host/searcher.ts';
@@ -45,6 +46,19 @@ function accessOf({ base, extra }: PostedAccess): RepoAccess {
   return { base: base === 'all' ? base : bases[base]!, extra: compactIds(extra) };
 }
 
+/** Ends the search at its next pause once the time is over: preparing and ordering pause, too. */
+function permitFor(searchNs: bigint): SearchPermit {
+  const endNs = process.hrtime.bigint() + searchNs;
+  return {
+    clientKey: '',
+    arrivedMs: performance.now(),
+    attach: () => undefined,
+    whenRunning: () => (process.hrtime.bigint() > endNs ? refuse() : undefined),
+    rest: () => undefined,
+    want: () => undefined,
+  };
+}
+
 /** Undefined: the main thread has to do it, whatever the reason. */
 async function answerOf(
   { request, baseUrl, access, searchNs }: ShortSearch,
@@ -67,7 +81,12 @@ async function answerOf(
   };
   try {
     // Without contexts `context:` fails here, and is run again.
-    const environment = { signal: new LazySignal(), baseUrl, repoAccess: accessOf(access) };
+    const environment = {
+      signal: new LazySignal(),
+      baseUrl,
+      repoAccess: accessOf(access),
+      permit: permitFor(searchNs),
+    };
     const { json } = await search(parts, request, environment);
     const bytes = Buffer.allocUnsafeSlow(json.byteLength);
     for (let offset = 0; offset < bytes.length;) {

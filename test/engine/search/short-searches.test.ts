@@ -88,6 +88,23 @@ void test('what a thread cannot do is left to the main thread', async () => {
   assert.equal((await shortNames(engine, 'plum')).length, 1);
 });
 
+void test('a search that takes longer than its time is left, and the thread goes on', async () => {
+  const docs = Array.from({ length: 400 }, (_, i) => ({
+    path: `d${i}.txt`,
+    bytes: Buffer.from(`${'plum pear '.repeat(400)}${i}\n`),
+  }));
+  await using engine = await Engine.over(docs, PATIENT);
+  const shortSearches = new ShortSearches(engine.pool);
+  const environment = environmentOf();
+  const timed = (inlineNs: bigint, query: string) =>
+    shortSearches.run(0, { ...engine.parts, inlineNs }, requestOf(query), environment);
+  engine.pool.start();
+  assert.equal(await timed(1n, 'plum'), undefined);
+  // Its preparation alone is over the time.
+  assert.equal(await timed(1n, 'a'.repeat(3000).split('').join(' or ')), undefined);
+  assert.ok((await timed(PATIENT.inlineNs, 'absent')) !== undefined);
+});
+
 void test('a thread that replaces a dead one gets the whole snapshot', async () => {
   await using engine = await Engine.over(
     [{ path: 'a.txt', bytes: Buffer.from('plum\n') }],
