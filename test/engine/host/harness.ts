@@ -489,7 +489,9 @@ export class Engine implements AsyncDisposable {
         throw new Error(`${description}: ${(error as Error).message}`, { cause: error });
       }
       const short = await this.searchShort(requested, environment);
-      if (short !== undefined) assert.deepEqual(timeless(short), timeless(answer), query);
+      // Hints depend on time: the searches for them may be late.
+      const comparable = (one: SearchAnswer) => timeless({ ...one, hints: [] });
+      if (short !== undefined) assert.deepEqual(comparable(short), comparable(answer), query);
       return answer;
     } finally {
       this.snapshots.release(snapshot);

@@ -64,9 +64,17 @@ void test('hints are those of the main thread', async () => {
   ];
   await using engine = await Engine.over(docs, PATIENT);
   engine.tooLarge.set(1, 7);
-  for (const query of ['plum', 'lang:nosuch Plum', 'absent', 'file:nothing Plum', 'rev:x Plum']) {
-    const { hints } = await engine.search(query, { isCaseSensitivityEnabled: true });
-    assert.ok(query.startsWith('rev:') || (hints ?? []).length > 0, query);
+  for (const query of ['plum', 'lang:nosuch Plum', 'absent', 'file:nothing Plum']) {
+    const requested = { isCaseSensitivityEnabled: true };
+    // Searches for hints may be late on a busy machine: both are asked until they have hints.
+    for (let attempt = 1; ; attempt++) {
+      const { hints = [] } = await engine.search(query, requested);
+      const short = await engine.searchShort(requestOf(query, requested), environmentOf());
+      if (attempt < 20 && (hints.length === 0 || short?.hints === undefined)) continue;
+      assert.deepEqual(short?.hints, hints, query);
+      assert.ok(hints.length > 0, query);
+      break;
+    }
   }
 });
 
