@@ -15,7 +15,7 @@ export interface EndOrder {
 }
 
 /**
- * Idle time after which a thread ends. Why so long: with ten minutes, commits each quarter of an hour would leak a thousand
+ * Idle time after which a thread ends that calls foreign functions. Why so long: with ten minutes, commits each quarter of an hour would leak a thousand
  * mappings a day, and an idle thread that has freed its memory is small.
  */
 export const REST_MS = 6 * HOUR_MS;
@@ -34,14 +34,16 @@ interface Settle<Result> {
 /** `Message`: messages of the thread, LoadedNotice included. */
 export class ReusableThread<Message> {
   readonly #start: () => Worker;
+  readonly #restMs: number;
   #worker: Worker | undefined;
   /** All threads that have not ended. */
   readonly #running = new Map<Worker, Life>();
   #idleTimer: NodeJS.Timeout | undefined;
 
   /** @param start  starts a thread that first posts a LoadedNotice, and ends on an EndOrder */
-  constructor(start: () => Worker) {
+  constructor(start: () => Worker, restMs = REST_MS) {
     this.#start = start;
+    this.#restMs = restMs;
   }
 
   /** The thread for one job; call `rest` afterwards. */
@@ -96,7 +98,7 @@ export class ReusableThread<Message> {
   /** Ends a job: until the next one, the thread does not keep the process alive. */
   rest(): void {
     this.#worker?.unref();
-    this.#idleTimer = setTimeout(() => void this.end(), REST_MS).unref();
+    this.#idleTimer = setTimeout(() => void this.end(), this.#restMs).unref();
   }
 
   /** Terminates a thread during its job. */

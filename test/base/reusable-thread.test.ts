@@ -50,6 +50,18 @@ void test('jobs run on one thread until it ends', async () => {
   assert.notEqual(fourth, first);
 });
 
+void test('a thread ends by itself after its idle time, and the next job starts another', async () => {
+  const thread = new ReusableThread<unknown>(startThread, 20);
+  const worker = thread.take();
+  const first = await answerOf(worker);
+  const ended = once(worker, 'exit');
+  thread.rest();
+  worker.ref();
+  await ended;
+  assert.notEqual(await answerOf(thread.take()), first);
+  await thread.end();
+});
+
 void test('a failed or killed thread is not reused, and its end is awaited', async () => {
   const thread = new ReusableThread<unknown>(startThread);
   const failed = thread.take();

@@ -220,6 +220,7 @@ async function takeAll(tasks: TaskRunner): Promise<void> {
       showNewShards();
       postResult(message, await tasks.run(message.task, first.lend()));
       isInTask = false;
+      heap.noteFreed(0);
     }
   }
 }

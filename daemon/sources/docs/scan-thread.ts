@@ -14,6 +14,9 @@ import type { FromScanWorker, Scan, ScanOrder, ScanResults } from './scan-worker
 import { checkRoot, countAllIgnored } from './source-disk.ts';
 import type { DiskListing, SourceSpec } from './source.ts';
 
+/** It calls no foreign function. Measured: after a list of 78,635 files an idle thread keeps 100 MB. */
+const REST_MS = 10_000;
+
 export class ScanThread {
   readonly #thread: ReusableThread<FromScanWorker>;
   #startedCount = 0;
@@ -22,7 +25,7 @@ export class ScanThread {
   /** @param file  script of the thread */
   constructor(file = threadFile('scan-worker')) {
     // Why: each running scan listens.
-    this.#thread = new ReusableThread(() => new Worker(file).setMaxListeners(0));
+    this.#thread = new ReusableThread(() => new Worker(file).setMaxListeners(0), REST_MS);
   }
 
   /** Errors: those of the scan, without their class; if the thread fails; the reason of the signal, at once. */
