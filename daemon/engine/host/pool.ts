@@ -253,7 +253,8 @@ export class SearchPool {
   ): Promise<Done | undefined> {
     this.start();
     const { worker } = entry;
-    if (worker === undefined) return Promise.resolve(undefined);
+    // A thread that was ended would never answer.
+    if (worker === undefined || this.#isClosed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       entry.pending.set(message.id, { onFindings, settle: resolve });
       // Idle threads let the process exit, busy ones keep it alive.

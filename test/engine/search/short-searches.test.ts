@@ -138,6 +138,13 @@ void test('a thread that replaces a dead one gets the whole snapshot', async () 
   assert.equal(copies.size, 2);
 });
 
+void test('a search that comes after the end of the pool is left to the main thread', async () => {
+  const engine = await Engine.over([{ path: 'a.txt', bytes: Buffer.from('plum\n') }], PATIENT);
+  assert.equal((await shortNames(engine, 'plum')).length, 1);
+  await engine.close();
+  assert.equal(await engine.searchShort(requestOf('plum'), environmentOf()), undefined);
+});
+
 void test('many searches at once are answered as one by one, while snapshots change', async () => {
   await using engine = await Engine.open({ ...PATIENT, workers: 2 });
   const shards = REPOS.map((repo) => engine.shardOf(repo, docsOf(repo.repoId)));
