@@ -31,7 +31,7 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
-/** Measured: V8's own limit costs 60 MB with two threads, and answers no more searches (daemon/DECISIONS.md). */
+/** Measured: V8's own limit takes 60 MB more with two threads, and is no faster (daemon/DECISIONS.md). */
 const LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 type Done = SearchDone | RenderDone | TaskDone;

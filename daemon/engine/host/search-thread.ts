@@ -1,6 +1,7 @@
 // A search thread: runs jobs, searches and renderings, in time slices of some milliseconds, new ones first. A core call may take
 // seconds: it asks now and then whether to continue, and meanwhile other jobs run on a second searcher; jobs too long for
-// that wait until the first is free. A task (engine/search/search-worker.ts) runs only without jobs, and messages wait until it has ended.
+// that wait until the first is free. A task (engine/search/search-worker.ts) runs only without jobs; messages wait until it
+// has ended.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { StopTest } from './core.ts';
