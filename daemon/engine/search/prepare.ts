@@ -188,7 +188,7 @@ function* prepareSteps(
     parts.tooLargeOf !== undefined && hasKind(plan, ['text', 'regex'])
       ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
       : [];
-  const unindexed = (): Hint[] => unindexedHints(repos());
+  const unindexed = (): Hint[] => unindexedHints(snapshot, isSearched);
   return { tree, plan, scope, gaps, view, run, render, hints, unsearched, unindexed };
 }
 

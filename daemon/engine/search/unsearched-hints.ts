@@ -1,5 +1,5 @@
 // Hints for searches without results: repos in scope that are not indexed yet, as after a lost catalog, and files that are
-// indexed by name only because they are too large.
+// indexed by name only because they are too large. The few repos that they concern are found once a snapshot.
 
 import type { RepoRecord } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
@@ -11,16 +11,47 @@ interface LargeFiles {
   readonly count: number;
 }
 
-/** Computed once a snapshot, so that answers cost nothing where no repo has such files. */
-const cached = new WeakMap<Snapshot, readonly LargeFiles[]>();
+const largeIn = new WeakMap<Snapshot, readonly LargeFiles[]>();
+const unindexedIn = new WeakMap<Snapshot, readonly RepoRecord[]>();
+const withRevisionsIn = new WeakMap<Snapshot, readonly RepoRecord[]>();
+
+function isUnindexed({ indexedAt }: RepoRecord): boolean {
+  return indexedAt === undefined;
+}
+
+function hasSeveralRevisions({ revisions = [] }: RepoRecord): boolean {
+  return revisions.length > 1;
+}
 
 /** Names the first ones; none if all are indexed. */
-export function unindexedHints(repos: readonly RepoRecord[]): Hint[] {
-  const unindexed = repos.filter(({ indexedAt }) => indexedAt === undefined);
+export function unindexedHints(
+  snapshot: Snapshot,
+  isSearched: (repo: RepoRecord) => boolean,
+): Hint[] {
+  const unindexed = reposIn(snapshot, unindexedIn, isUnindexed).filter(isSearched);
   if (unindexed.length === 0) return [];
   const count = unindexed.length === 1 ? '1 repository is' : `${unindexed.length} repositories are`;
   const names = someNames(unindexed.map(({ name }) => name));
   return [{ message: `${count} not indexed yet, and not searched: ${names}.` }];
+}
+
+/** Whether a search of other revisions than the default ones could find more. */
+export function hasOtherRevisions(
+  snapshot: Snapshot,
+  isVisible: (repo: RepoRecord) => boolean,
+): boolean {
+  return reposIn(snapshot, withRevisionsIn, hasSeveralRevisions).some(isVisible);
+}
+
+/** Those that satisfy `test`, as `cache` has them. */
+function reposIn(
+  snapshot: Snapshot,
+  cache: WeakMap<Snapshot, readonly RepoRecord[]>,
+  test: (repo: RepoRecord) => boolean,
+): readonly RepoRecord[] {
+  let repos = cache.get(snapshot);
+  if (repos === undefined) cache.set(snapshot, (repos = snapshot.repos.filter(test)));
+  return repos;
 }
 
 /** Names the repo with most such files; none without such files. */
@@ -44,13 +75,13 @@ export function largeFilesOf(
   snapshot: Snapshot,
   tooLargeOf: (repoId: number) => number,
 ): readonly LargeFiles[] {
-  let large = cached.get(snapshot);
+  let large = largeIn.get(snapshot);
   if (large === undefined) {
     large = snapshot.repos
       .map((repo) => ({ repo, count: tooLargeOf(repo.repoId) }))
       .filter(({ count }) => count > 0)
       .toSorted((a, b) => b.count - a.count);
-    cached.set(snapshot, large);
+    largeIn.set(snapshot, large);
   }
   return large;
 }
