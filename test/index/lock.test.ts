@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync } from 'node:fs';
+import { rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -138,3 +139,29 @@ void test('the lock file is removed by hand: the owner stays the only one', () =
   unlock();
   lockDataDir(dataDir)();
 });
+
+void test('a child that still has the open files of the lock: they are free at once', async () => {
+  const dataDir = newDataDir();
+  const unlock = lockDataDir(dataDir);
+  // As between fork and exec: both open files are the child's, too.
+  const open = readdirSync('/proc/self/fd').filter((fd) => pathOf(fd)?.startsWith(dataDir));
+  assert.equal(open.length, 2);
+  const child = spawn('sleep', ['20'], {
+    stdio: ['ignore', 'ignore', 'inherit', ...open.map(Number)],
+  });
+  await once(child, 'spawn');
+  unlock();
+  try {
+    lockDataDir(dataDir)();
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+function pathOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}

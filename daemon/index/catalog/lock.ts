@@ -32,6 +32,7 @@ const BRIEF = 'brief';
 /** Source: flock(2), the same on Linux, macOS and the BSDs. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+const LOCK_UN = 8;
 
 /**
  * Takes the lock; returns the function that releases it.
@@ -76,8 +77,14 @@ function tryLocks(dataDir: string, folder: number, file: string, handle: number)
 }
 
 function close(folder: number, handle: number | undefined): void {
-  closeSync(folder);
-  if (handle !== undefined) closeSync(handle);
+  unlock(folder);
+  if (handle !== undefined) unlock(handle);
+}
+
+/** Why not closed only: a child that is being started has the open file too, until it executes its program. */
+function unlock(handle: number): void {
+  flock?.(handle, LOCK_UN);
+  closeSync(handle);
 }
 
 /** Errors: the file cannot be written, and is removed. */
@@ -93,11 +100,11 @@ function noteOwner(handle: number, file: string, isBrief: boolean): void {
 
 /** Invariant: only the owner removes the file, while it is locked. */
 function release(folder: number, handle: number, file: string): void {
-  closeSync(folder);
+  unlock(folder);
   try {
     if (isAt(handle, file)) unlinkSync(file);
   } finally {
-    closeSync(handle);
+    unlock(handle);
   }
 }
 
