@@ -19,3 +19,9 @@ export interface SearchPermit {
   rest(): void;
   want(): void;
 }
+
+/** When the request arrived, as process.hrtime has it, which all threads share. No permit: now. */
+export function arrivalNs(permit: Pick<SearchPermit, 'arrivedMs'> | undefined): bigint {
+  const waitedMs = permit === undefined ? 0 : performance.now() - permit.arrivedMs;
+  return process.hrtime.bigint() - BigInt(Math.round(waitedMs * 1e6));
+}

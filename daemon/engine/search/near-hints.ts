@@ -127,8 +127,10 @@ function countOf({ parts, request, environment, snapshot, search }: HintInputs):
   // Bound: delay of an answer by all searches of similar queries.
   const endMs = performance.now() + 200;
   return async (changed) => {
-    const timeoutMs = Math.floor(endMs - performance.now());
-    if (timeoutMs <= 0) return undefined;
+    const nowMs = performance.now();
+    if (endMs - nowMs < 1) return undefined;
+    // Deadlines count from the arrival of the request, which may have waited for long.
+    const timeoutMs = Math.floor(endMs - (environment.permit?.arrivedMs ?? nowMs));
     const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
     const near = { ...request, ...small, ...changed };
     // The daemon's health does not count these searches.

@@ -47,11 +47,12 @@ function accessOf({ base, extra }: PostedAccess): RepoAccess {
 }
 
 /** Ends the search at its next pause once the time is over: preparing and ordering pause, too. */
-function permitFor(searchNs: bigint): SearchPermit {
-  const endNs = process.hrtime.bigint() + searchNs;
+function permitFor(startNs: bigint, searchNs: bigint): SearchPermit {
+  const nowNs = process.hrtime.bigint();
+  const endNs = nowNs + searchNs;
   return {
     clientKey: '',
-    arrivedMs: performance.now(),
+    arrivedMs: performance.now() - Number(nowNs - startNs) / 1e6,
     attach: () => undefined,
     whenRunning: () => (process.hrtime.bigint() > endNs ? refuse() : undefined),
     rest: () => undefined,
@@ -61,7 +62,7 @@ function permitFor(searchNs: bigint): SearchPermit {
 
 /** Undefined: the main thread has to do it, whatever the reason. */
 async function answerOf(
-  { request, baseUrl, access, searchNs }: ShortSearch,
+  { request, baseUrl, access, startNs, searchNs }: ShortSearch,
   searcher: Searcher,
 ): Promise<ShortAnswer | undefined> {
   // Ordering reads tables of shards that were searched before.
@@ -85,7 +86,7 @@ async function answerOf(
       signal: new LazySignal(),
       baseUrl,
       repoAccess: accessOf(access),
-      permit: permitFor(searchNs),
+      permit: permitFor(startNs, searchNs),
     };
     const { json } = await search(parts, request, environment);
     const bytes = Buffer.allocUnsafeSlow(json.byteLength);

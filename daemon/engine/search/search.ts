@@ -1,6 +1,7 @@
 // Runs one blocking search and writes the response of API.md 6.2 as JSON bytes. Keeps the intermediate results for
 // explain.ts. The snapshot is its only state.
 
+import { arrivalNs } from '../../base/search-permit.ts';
 import { ShardError } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import {
@@ -157,7 +158,7 @@ export async function completeSearch(
   snapshot: Snapshot,
   options: CompleteOptions = {},
 ): Promise<Completed> {
-  const startNs = process.hrtime.bigint();
+  const startNs = arrivalNs(environment.permit);
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
   const thread = 'thread' in options ? options.thread : await parts.startThreads?.take();

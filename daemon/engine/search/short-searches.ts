@@ -4,6 +4,7 @@
 // services.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
+import { arrivalNs } from '../../base/search-permit.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
 import type { SearchPool } from '../host/pool.ts';
 import type { SearchRequest } from '../query/request.ts';
@@ -33,6 +34,8 @@ export interface ShortSearch {
   readonly request: SearchRequest;
   readonly baseUrl: string;
   readonly access: PostedAccess;
+  /** Arrival of the request (process.hrtime). */
+  readonly startNs: bigint;
   /** Time for it; longer ones are not short. */
   readonly searchNs: bigint;
   /** Absent: as in the search before. */
@@ -70,14 +73,15 @@ export class ShortSearches implements ShortSearchPort {
     request: SearchRequest,
     environment: SearchEnvironment,
   ): Promise<ShortAnswer | undefined> {
-    const { baseUrl, repoAccess, onProgress } = environment;
+    const { baseUrl, repoAccess, onProgress, permit } = environment;
+    const startNs = arrivalNs(permit);
     const answer = await this.#pool.runTask(thread, (instance): ShortSearch | undefined => {
       if (onProgress !== undefined || repoAccess.extra.size > EXTRA_MAX) return undefined;
       const copy = this.#copyOf(instance);
       const state = stateFor(copy, parts);
       const access = accessFor(copy, repoAccess);
       const { inlineNs: searchNs = SEARCH_NS } = parts;
-      return { request, baseUrl, access, searchNs, ...omitUndefined({ state }) };
+      return { request, baseUrl, access, startNs, searchNs, ...omitUndefined({ state }) };
     });
     // Safety: the type that search-worker.ts posts.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -3,6 +3,7 @@
 
 import { deferredFor } from '../../base/deferred.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
+import { arrivalNs } from '../../base/search-permit.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
@@ -45,7 +46,7 @@ export function startStream(
   request: SearchRequest,
   environment: StreamEnvironment,
 ): Promise<SearchStream> {
-  const startNs = process.hrtime.bigint();
+  const startNs = arrivalNs(environment.permit);
   return withoutDamaged(parts, async () => {
     const snapshot = await acquireFor(parts, request, environment);
     try {

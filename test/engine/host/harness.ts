@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeSegments, SegmentBuilder } from '../../../daemon/engine/host/builder.ts';
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
+import type { SearchPermit } from '../../../daemon/base/search-permit.ts';
 import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';
@@ -352,6 +353,19 @@ export function environmentOf(more: Partial<StreamEnvironment> = {}): StreamEnvi
   const { signal } = new AbortController();
   const baseUrl = 'http://localhost';
   return { signal, baseUrl, repoAccess: SEES_ALL, eventSizeMax: 16_000_000, ...more };
+}
+
+/** Of a request that arrived then (performance.now); it never waits. */
+export function permitOf(arrivedMs: number): SearchPermit {
+  const nothing = (): undefined => undefined;
+  return {
+    clientKey: '',
+    arrivedMs,
+    attach: nothing,
+    whenRunning: nothing,
+    rest: nothing,
+    want: nothing,
+  };
 }
 
 /** All events of a stream, in order; an event that is an error is thrown. */

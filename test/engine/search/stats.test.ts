@@ -8,12 +8,17 @@ import { SECTION_POSTINGS, SKIP_TOO_LARGE } from '../../../core/shared/format.ts
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
+import { search } from '../../../daemon/engine/search/search.ts';
 import {
   buildShard,
   coreModule,
   Engine,
+  environmentOf,
+  permitOf,
   REPO,
   repoRecord,
+  requestOf,
+  streamEvents,
   temporaryFolder,
 } from '../host/harness.ts';
 import type { SearchAnswer, TestDoc } from '../host/harness.ts';
@@ -299,6 +304,24 @@ void test('broken and out-of-service shards', async () => {
     [away],
     ENGINES.slice(0, 1),
   );
+});
+
+void test('durations count from the arrival of the request, on each path', async () => {
+  await using engine = await Engine.over([doc('a', 'plum\n')], { inlineNs: 60_000_000_000n });
+  const permit = permitOf(performance.now() - 5000);
+  const environment = environmentOf({ permit });
+  const request = requestOf('plum');
+  const { json } = await search(engine.parts, request, environment);
+  assert.ok(json instanceof Uint8Array);
+  const answer = JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
+  const short = await engine.searchShort(request, environment);
+  const events = await streamEvents<{ accumulatedStats?: SearchAnswer['stats'] }>(
+    engine.parts,
+    request,
+    { permit },
+  );
+  for (const stats of [answer.stats, short!.stats, events.at(-1)!.accumulatedStats!])
+    for (const name of ['duration', 'wait']) assert.ok(stats[name]! >= 5e9, name);
 });
 
 void test('durations: waiting is part of the whole; skipped work takes no time', async () => {
