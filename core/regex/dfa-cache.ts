@@ -1,4 +1,5 @@
-// The states of a lazy DFA: made on first use, in a cache of fixed size that is emptied when full.
+// The states of a lazy DFA: made on first use, in a cache that grows to a fixed size and is emptied
+// when full.
 // A state is an ordered list and the other data that the search depends on:
 //   leaves      what can be read next (closure.ts), if no assertion on the way depends on the byte
 //               ahead;
@@ -11,11 +12,11 @@
 //
 //   | header | row: an entry for each class of bytes, one for the end of the text | leaves |
 //
-// Leaves take 2 bytes each where the automaton has no calls. The address of the row names the
-// state. An entry is the row that the byte leads to, with flags in the low bits (entry.ts). A match
-// is noted on the entry *behind* its end, since assertions at its end look at that byte:
-// ENTRY_MATCH means that a match ends before the byte just read (reverse: begins after it). Matches
-// delayed by one byte are an idea of RE2 and regex-automata.
+// Leaves take 2 bytes each where the automaton has no calls, or less (leaf-list.ts). The address of
+// the row names the state. An entry is the row that the byte leads to, with flags in the low bits
+// (entry.ts). A match is noted on the entry *behind* its end, since assertions at its end look at
+// that byte: ENTRY_MATCH means that a match ends before the byte just read (reverse: begins after
+// it). Matches delayed by one byte are an idea of RE2 and regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -37,6 +38,14 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
+import {
+  countRuns,
+  equalLeaves,
+  leavesSize,
+  loadLeaves,
+  PLAIN_LEAF_SHIFT,
+  storeLeaves,
+} from './leaf-list.ts';
 import { Automaton, leafKind, NO_STATE, stepLeaf } from './program.ts';
 import { ENTRY_DEAD, ENTRY_MATCH, ENTRY_UNKNOWN } from './entry.ts';
 
@@ -47,8 +56,12 @@ const BYTES_PER_STATE_MIN: u32 = 10;
 /** ... and after this many useless fillings in a row the DFA gives up. */
 const POOR_CLEARS_MAX: u32 = 3;
 const STATE_RESERVE: usize = 64; // Guess: bytes of cache for each slot of the hash table
+/**
+ * A cache begins with this part of its size, and is doubled while states do not fit.
+ * Why not all of it at once: the table is cleared for each expression.
+ */
+const GROWTH_SHIFT: u32 = 2;
 const CLASS_MAP_SIZE: usize = 512;
-const PLAIN_LEAF_SHIFT: u32 = 1;
 
 /** A lazy DFA: one automaton and its cache. */
 @unmanaged
@@ -60,7 +73,8 @@ export class Dfa {
   endOffset: u32; // offset of the entry for the end of the text
   rowSize: u32; // bytes of a row, a multiple of 8
   cacheStart: u32;
-  cacheEnd: u32;
+  cacheEnd: u32; // of the part in use so far
+  cacheLimit: u32; // of all of it
   cacheNext: u32;
   table: u32; // address of the hash table: u32 rows, 0: free
   tableMask: u32; // its number of slots minus one
@@ -72,7 +86,6 @@ export class Dfa {
   hasLateStarts: u32; // 1: a match may start elsewhere than at the start of the text
   startFlag: u32; // ENTRY_START if scans should stop at states without threads, else 0
   leafShift: u32; // a leaf takes 1 << leafShift bytes of the cache
-  padding: u32;
 }
 export const DFA_SIZE: usize = 80;
 if (offsetof<Dfa>() != DFA_SIZE) ERROR('Dfa: size');
@@ -80,9 +93,10 @@ if (offsetof<Dfa>() != DFA_SIZE) ERROR('Dfa: size');
 @unmanaged
 class StateHead {
   hash: u32;
-  kind: u32; // KIND_*, and the context from KIND_CONTEXT_SHIFT on
   count: u32; // entries of the list
   freshIndex: u32;
+  kind: u16; // KIND_*, and the context from KIND_CONTEXT_SHIFT on
+  runCount: u16; // runs that the list is kept as; 0: it is kept as it is
 }
 const KIND_PENDING: u32 = 1;
 const KIND_CLOSED: u32 = 2;
@@ -100,32 +114,16 @@ function listOf(dfa: Dfa, row: usize): usize {
   return row + dfa.rowSize;
 }
 
-@inline
-function storedLeaf(dfa: Dfa, row: usize, index: u32): u32 {
-  const list = listOf(dfa, row);
-  return dfa.leafShift == LEAF_SHIFT
-    ? leafAt(list, index)
-    : <u32>load<u16>(list + (<usize>index << PLAIN_LEAF_SHIFT));
+/** Copies the first `count` leaves of `row` to the list at `list`. */
+function copyLeaves(dfa: Dfa, row: usize, count: u32, list: usize): void {
+  loadLeaves(listOf(dfa, row), dfa.leafShift, headOf(row).runCount, list, count);
 }
 
-/** Copies the first `count` leaves of `row` to the list at `list`, which becomes the current one. */
-function loadLeaves(dfa: Dfa, row: usize, count: u32, list: u32): void {
-  const work = dfa.work;
-  work.list = list;
-  work.count = 0;
-  for (let i: u32 = 0; i < count; i++) addLeaf(work, storedLeaf(dfa, row, i));
-}
-
-function storeLeaves(dfa: Dfa, row: usize): void {
-  const work = dfa.work;
-  const list = listOf(dfa, row);
-  if (dfa.leafShift == LEAF_SHIFT) {
-    memory.copy(list, work.list, <usize>work.count << LEAF_SHIFT);
-    return;
-  }
-  for (let i: u32 = 0; i < work.count; i++) {
-    store<u16>(list + (<usize>i << PLAIN_LEAF_SHIFT), <u16>leafAt(work.list, i));
-  }
+/** As copyLeaves; the list becomes the current one. */
+function takeLeaves(dfa: Dfa, row: usize, count: u32, list: usize): void {
+  dfa.work.list = <u32>list;
+  dfa.work.count = count;
+  copyLeaves(dfa, row, count, list);
 }
 
 /**
@@ -148,15 +146,18 @@ export function makeDfa(
   dfa.classMap = dfa.startRows + CONTEXT_COUNT * 4;
   dfa.samples = dfa.classMap + <u32>CLASS_MAP_SIZE;
   mapClasses(dfa);
+  const beginSize = (cacheSize >> GROWTH_SHIFT) & ~(<usize>7);
+  cacheSize = beginSize << GROWTH_SHIFT;
   let slots: u32 = 16;
-  while (<usize>slots * STATE_RESERVE < cacheSize) slots <<= 1;
-  const table = arenaAlloc(arena, <usize>slots * 4, 8);
+  while (<usize>slots * STATE_RESERVE < beginSize) slots <<= 1;
+  const table = arenaAlloc(arena, (<usize>slots << GROWTH_SHIFT) * 4, 8);
   const cache = arenaAlloc(arena, cacheSize, 8);
   if (table == 0 || cache == 0) return null;
   dfa.table = <u32>table;
   dfa.tableMask = slots - 1;
   dfa.cacheStart = <u32>cache;
-  dfa.cacheEnd = <u32>(cache + cacheSize);
+  dfa.cacheEnd = <u32>(cache + beginSize);
+  dfa.cacheLimit = <u32>(cache + cacheSize);
   dfa.startFlag = startFlag;
   dfa.leafShift = automaton.callCount == 0 ? PLAIN_LEAF_SHIFT : LEAF_SHIFT;
   dfa.poorClearCount = 0;
@@ -245,32 +246,65 @@ function internState(
     if (isState(dfa, row, hash, freshIndex, kind)) return row;
     slot = (slot + 1) & dfa.tableMask;
   }
-  const size = HEAD_SIZE + dfa.rowSize + (((<usize>work.count << dfa.leafShift) + 7) & ~(<usize>7));
-  if (!canFit(dfa, size)) {
-    if (!clearCache(dfa) || !canFit(dfa, size)) {
-      hasGivenUp = true;
-      return 0;
-    }
-    slot = hash & dfa.tableMask;
+  const runCount = countRuns(work.list, work.count);
+  const size = stateSize(dfa, work.count, runCount);
+  if (!makeRoom(dfa, size) && (!clearCache(dfa) || !makeRoom(dfa, size))) {
+    hasGivenUp = true;
+    return 0;
   }
   const row = <usize>dfa.cacheNext + HEAD_SIZE;
   dfa.cacheNext += <u32>size;
   dfa.stateCount++;
-  store<u32>(<usize>dfa.table + (<usize>slot << 2), <u32>row);
+  addToTable(dfa, row, hash);
   const head = headOf(row);
   head.hash = hash;
   head.count = work.count;
   head.freshIndex = freshIndex;
-  head.kind = kind;
+  head.kind = <u16>kind;
+  head.runCount = <u16>runCount;
   for (let i: usize = 0; i < dfa.rowSize; i += 4) store<u32>(row + i, ENTRY_UNKNOWN);
-  storeLeaves(dfa, row);
+  storeLeaves(listOf(dfa, row), dfa.leafShift, runCount, work.list, work.count);
   return row;
+}
+
+@inline
+function stateSize(dfa: Dfa, count: u32, runCount: u32): usize {
+  return HEAD_SIZE + dfa.rowSize + leavesSize(dfa.leafShift, count, runCount);
+}
+
+/** Adds a state that the table does not have. */
+function addToTable(dfa: Dfa, row: usize, hash: u32): void {
+  let slot = hash & dfa.tableMask;
+  while (load<u32>(<usize>dfa.table + (<usize>slot << 2)) != 0) slot = (slot + 1) & dfa.tableMask;
+  store<u32>(<usize>dfa.table + (<usize>slot << 2), <u32>row);
 }
 
 /** Whether one more state fits into the cache, and into the table at three quarters of load. */
 function canFit(dfa: Dfa, size: usize): bool {
   const slots = dfa.tableMask + 1;
   return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < slots - (slots >> 2);
+}
+
+/** Makes room for one more state without dropping any; false if there is none. */
+function makeRoom(dfa: Dfa, size: usize): bool {
+  while (!canFit(dfa, size)) {
+    if (dfa.cacheEnd == dfa.cacheLimit) return false;
+    growCache(dfa);
+  }
+  return true;
+}
+
+/** Doubles the part of the cache in use, and the table. States stay where they are. */
+function growCache(dfa: Dfa): void {
+  dfa.cacheEnd += dfa.cacheEnd - dfa.cacheStart;
+  dfa.tableMask = (dfa.tableMask << 1) | 1;
+  memory.fill(dfa.table, 0, (<usize>dfa.tableMask + 1) << 2);
+  for (let ptr = <usize>dfa.cacheStart; ptr < <usize>dfa.cacheNext; ) {
+    const row = ptr + HEAD_SIZE;
+    const head = headOf(row);
+    addToTable(dfa, row, head.hash);
+    ptr += stateSize(dfa, head.count, head.runCount);
+  }
 }
 
 function hasAssertion(automaton: Automaton, work: Work): bool {
@@ -293,11 +327,8 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
   const head = headOf(row);
   const work = dfa.work;
   if (head.hash != hash || head.count != work.count) return false;
-  if (head.freshIndex != freshIndex || head.kind != kind) return false;
-  for (let i: u32 = 0; i < work.count; i++) {
-    if (storedLeaf(dfa, row, i) != leafAt(work.list, i)) return false;
-  }
-  return true;
+  if (head.freshIndex != freshIndex || <u32>head.kind != kind) return false;
+  return equalLeaves(listOf(dfa, row), dfa.leafShift, head.runCount, work.list, work.count);
 }
 
 /** The row of a search that starts with `context` on the side already read; 0: hasGivenUp. */
@@ -326,13 +357,13 @@ export function closedRow(dfa: Dfa, row: usize): usize {
   if ((head.kind & KIND_CLOSED) != 0) return row;
   const count = head.freshIndex;
   if (count == 0) return ENTRY_DEAD;
-  loadLeaves(dfa, row, count, dfa.work.listB);
+  takeLeaves(dfa, row, count, dfa.work.listB);
   return internState(
     dfa,
     count,
     true,
     (head.kind & KIND_PENDING) != 0,
-    head.kind >> KIND_CONTEXT_SHIFT,
+    <u32>head.kind >> KIND_CONTEXT_SHIFT,
   );
 }
 
@@ -368,7 +399,7 @@ function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const head = headOf(row);
   beginWalk(work, work.listA);
   if ((head.kind & KIND_PENDING) != 0) return resolveRoots(dfa, row, ahead);
-  loadLeaves(dfa, row, head.count, work.listA);
+  takeLeaves(dfa, row, head.count, work.listA);
   return dropMatches(dfa.automaton, work);
 }
 
@@ -376,12 +407,14 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   const automaton = dfa.automaton;
   const work = dfa.work;
   const head = headOf(row);
-  const behind = head.kind >> KIND_CONTEXT_SHIFT;
+  const behind = <u32>head.kind >> KIND_CONTEXT_SHIFT;
   const isReverse = automaton.isReverse != 0;
   const before = isReverse ? ahead : behind;
   const after = isReverse ? behind : ahead;
+  const roots = <usize>work.roots;
+  copyLeaves(dfa, row, head.count, roots);
   for (let i: u32 = 0; i < head.count; i++) {
-    if (walkFrom(automaton, work, storedLeaf(dfa, row, i), before, after, isReverse)) return true;
+    if (walkFrom(automaton, work, leafAt(roots, i), before, after, isReverse)) return true;
   }
   if (isReverse) return dropMatches(automaton, work);
   if ((head.kind & KIND_CLOSED) == 0)

@@ -76,14 +76,14 @@ import {
 } from './text.ts';
 
 /**
- * Bytes of cache of the forward and the reverse DFA in a large arena; in a smaller one a share of
- * the free part: all caches together take at most half of it.
+ * Most bytes of cache of the forward and the reverse DFA in a large arena; in a smaller one, or for
+ * many expressions, a share of the free part: all caches together take at most a 16th of it.
  */
-const FORWARD_CACHE_MAX: usize = 1 << 20;
-const REVERSE_CACHE_MAX: usize = 1 << 19;
+const FORWARD_CACHE_MAX: usize = 4 << 20;
+const REVERSE_CACHE_MAX: usize = 2 << 20;
 const CACHE_MIN: usize = 1 << 13;
 const CACHE_SHARE: usize = 256;
-const SHARES_PER_REGEX: usize = 4;
+const SHARES_PER_REGEX: usize = 32;
 /** Most bytes of a cache in the current request. */
 let cacheSize: usize = CACHE_MIN;
 const NEWLINE: u8 = 10;

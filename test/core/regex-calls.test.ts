@@ -131,6 +131,7 @@ const LONG = [
   [raw`(?:\p{Lu}\p{Ll}{0,30}){1,20}`, `\u0416${'\u0436'.repeat(30)}`.repeat(25)],
   [raw`[^\x00-\x7f]{1000}`, `${'\u00e9\u65e5\u{1f600}'.repeat(700)}a`],
   [raw`\p{sc=Greek}{1000}`, `${'\u03c3'.repeat(999)}a${'\u03a3'.repeat(1001)}`],
+  [raw`.{1000}.{300}x`, `${'\u65e5a'.repeat(800)}${'bx'.repeat(400)}\n${'x'.repeat(1400)}`],
   [raw`\w{1000}`, `${'_'.repeat(999)}\u00e9${'a'.repeat(2100)}`],
   [raw`(?:\p{L}{100}|\p{N}{2,300}|.{999})x`, `${'\u0663'.repeat(280)}x${'\u05d0'.repeat(130)}x`],
   [raw`(?:\p{L}\p{N}?){5,200}\b`, `${'\u65e5\u0663b9'.repeat(90)}c\n${'k'.repeat(300)}`],

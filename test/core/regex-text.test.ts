@@ -297,7 +297,7 @@ for (const build of BUILDS) {
         i % 7 === 0 ? 0x7a : 0x79 - (i % 5),
       );
       for (const tree of [...trees, choice(...trees)]) {
-        assert.ok(engine.compile(programOf(tree), [1 << 15, 1 << 13]));
+        assert.ok(engine.compile(programOf(tree), [1 << 12, 1 << 12]));
         engine.setText(text);
         const found = engine.find();
         assert.ok(found.length > 0);

@@ -47,3 +47,18 @@ export const treeArbitrary = treesOver(LEAVES);
 
 /** The same without newlines: no match spans lines. */
 export const lineTreeArbitrary = treesOver(LEAVES.filter((leaf) => !readsNewlines(leaf)));
+
+/** Copies of bytes one after the other: a thread that begins at each byte is in all of them. */
+const copies = fc
+  .record({
+    leaf: fc.constantFrom(range(0x61, 0x63), range(0x20, 0x7e), range(0x0a, 0x7e)),
+    count: fc.integer({ min: 1, max: 40 }),
+  })
+  .map(({ leaf, count }) => concat(...Array.from({ length: count }, () => leaf)));
+
+export const wideTreeArbitrary = fc
+  .array(fc.oneof({ arbitrary: copies, weight: 4 }, fc.constantFrom(...LEAVES)), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((parts) => concat(...parts, literal('b')));

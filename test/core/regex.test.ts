@@ -9,16 +9,18 @@ import { Engine } from './regex-harness.ts';
 import {
   choice,
   concat,
+  literal,
   makeAutomaton,
   matchesAnywhere,
   matchesOf,
   programOf,
+  range,
   repeat,
   toJavaScript,
   type Automaton,
   type Tree,
 } from './regex-program.ts';
-import { LEAVES, treeArbitrary } from './regex-trees.ts';
+import { LEAVES, treeArbitrary, wideTreeArbitrary } from './regex-trees.ts';
 
 function treesOf(size: number): readonly Tree[] {
   if (size === 1) return LEAVES;
@@ -131,6 +133,46 @@ for (const build of BUILDS) {
         { numRuns: isDebug ? 500 : 5000 },
       );
       assert.ok(clearCount > 0 && simulationCount > 0);
+    });
+
+    await t.test('wide repeats agree with those of JavaScript, whatever the caches', () => {
+      let matchCount = 0;
+      const texts = fc
+        .array(fc.constantFrom(...Buffer.from('aaaaaaaabbbc_\n')), {
+          minLength: 100,
+          maxLength: 400,
+        })
+        .map((bytes) => Uint8Array.from(bytes));
+      const caches = fc.constantFrom(undefined, [1 << 15, 1 << 14], [4096, 4096], [700, 500]);
+      fc.assert(
+        fc.property(wideTreeArbitrary, texts, caches, (tree, text, sizes) => {
+          assert.ok(engine.compile(programOf(tree), sizes && [sizes[0], sizes[1]]));
+          const expected = matchesInJavaScript(tree, text);
+          engine.setText(text);
+          assert.deepEqual(engine.find(), expected);
+          assert.equal(engine.count(), expected.length);
+          assert.deepEqual(engine.simulate(), expected);
+          matchCount += expected.length;
+        }),
+        { numRuns: isDebug ? 200 : 2000 },
+      );
+      assert.ok(matchCount > 100);
+    });
+
+    await t.test('a thread at every byte leaves the cache sufficient', () => {
+      // 999 copies and an x: a list of all threads of each state would take megabytes.
+      const copies = Array.from({ length: 999 }, () => range(0x20, 0x7e));
+      const tree = concat(...copies, literal('x'));
+      const text = new Uint8Array(isDebug ? 4000 : 40_000).fill(0x61);
+      for (let i = 0; i < text.length; i += 700) text[i] = 0x78;
+      for (let i = 3500; i < text.length; i += 6000) text[i] = 0x0a;
+      assert.ok(engine.compile(programOf(tree), [1 << 18, 1 << 17]));
+      const expected = matchesInJavaScript(tree, text);
+      assert.ok(expected.length > 1);
+      engine.setText(text);
+      assert.deepEqual(engine.find(), expected);
+      assert.equal(engine.count(), expected.length);
+      assert.equal(engine.clearCount, 0);
     });
   });
 }
