@@ -8,6 +8,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -171,6 +172,55 @@ void test('repositories added later, and a removed one', async () => {
   await index.index([root]);
   assert.equal((await searched(index)).length, 4);
 });
+
+void test('a start asks git only about repositories that are not as they were', async () => {
+  const root = temporaryFolder();
+  const names = Array.from({ length: 18 }, (_, index) => `r${index}.git`);
+  for (const name of names) put(root, name, '--bare');
+  put(root, 'tree');
+  const dataDir = temporaryFolder();
+  const asked = async (): Promise<string[]> => {
+    await using index = await openIndexOf(dataDir);
+    const { sources, jobs } = indexerOf(index.instance);
+    const log = path.join(temporaryFolder(), 'log');
+    const calls = await whileLogged(log, () => sources.add([root], undefined));
+    await jobs.indexAll(index.instance.served.records, false);
+    index.instance.served.publish();
+    assert.equal((await searched(index)).length, names.length + 1);
+    await index.close();
+    return calls;
+  };
+  const all = [...names, 'tree'].sort();
+  assert.deepEqual(await asked(), all);
+  assert.deepEqual(await asked(), []);
+  git(path.join(root, 'r1.git'), 'config', 'user.name', 'somebody');
+  git(path.join(root, 'r2.git'), 'branch', 'other');
+  git(path.join(root, 'tree'), 'commit', '-q', '--allow-empty', '-m', 'more');
+  assert.deepEqual(await asked(), ['r1.git', 'r2.git', 'tree']);
+  // Another repository in the place of one: it does not get its permissions.
+  rmSync(path.join(root, 'r3.git'), { recursive: true });
+  renameSync(put(temporaryFolder(), 'r3.git', '--bare'), path.join(root, 'r3.git'));
+  assert.deepEqual(await asked(), ['r3.git']);
+  assert.deepEqual(await asked(), []);
+});
+
+/** The repositories whose branches git listed meanwhile. */
+async function whileLogged(log: string, work: () => Promise<unknown>): Promise<string[]> {
+  const { PATH } = process.env;
+  const bin = temporaryFolder();
+  const real = (PATH ?? '').split(':').find((one) => existsSync(path.join(one, 'git')));
+  const script = `#!/bin/sh\necho "$GIT_DIR $PWD $*" >> ${log}\nPATH=${PATH} exec ${real}/git "$@"\n`;
+  writeFileSync(path.join(bin, 'git'), script, { mode: 0o755 });
+  process.env['PATH'] = `${bin}:${PATH}`;
+  try {
+    await work();
+  } finally {
+    process.env['PATH'] = PATH;
+  }
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  const probes = lines.filter((line) => line.includes('%(committerdate:unix) %(objecttype)'));
+  return [...new Set(probes.map((line) => /([\w.]+)(?:\/\.git)? /.exec(line)?.[1] ?? line))].sort();
+}
 
 void test('a disk missing at a start: nothing is removed', async () => {
   const root = path.join(temporaryFolder(), 'disk');

@@ -77,6 +77,8 @@ export const repoSchema = z.strictObject({
   fingerprint: z.string().exactOptional(),
   /** The refs and settings at the last build. While they are the same a job runs no git. Absent: it must. */
   look: z.string().exactOptional(),
+  /** The refs and settings at the last probe, and its mode. While they are the same a start runs no git. Absent: it must. */
+  probed: z.string().exactOptional(),
   shards: z.array(shardSchema),
   /** The commits of its revisions, the default one first; null: files on disk, or no commit. */
   commits: z.array(z.string().nullable()).readonly().exactOptional(),

@@ -23,6 +23,9 @@ import {
   type SourceLocation,
 } from './which-repo.ts';
 
+/** What identifies a source. */
+export type AdmittedSource = Pick<ProbedSource, 'source' | 'name' | 'remote' | 'reposApart'>;
+
 export interface Cause {
   /** Absent: the operator, or the daemon itself. */
   readonly actor?: Actor | undefined;
@@ -186,7 +189,7 @@ export class RepoRegistry {
   }
 
   /** The repo of each source, existing or created, with the change applied and its location recorded. Errors: NOT_READY. */
-  async admit(sources: readonly ProbedSource[], change: RepoChange): Promise<StoredRepo[]> {
+  async admit(sources: readonly AdmittedSource[], change: RepoChange): Promise<StoredRepo[]> {
     const notes: (() => void)[] = [];
     const decide = (stored: StoredRepos): RepoDecision<StoredRepo[]> => {
       notes.length = 0;
@@ -200,7 +203,7 @@ export class RepoRegistry {
 
   #admitOne(
     draft: RepoDraft,
-    source: ProbedSource,
+    source: AdmittedSource,
     change: RepoChange,
     notes: (() => void)[],
   ): StoredRepo {
@@ -396,7 +399,7 @@ function adoptOne(draft: RepoDraft, record: RepoRecord): StoredRepo {
   );
 }
 
-function locationOf({ source, remote }: ProbedSource): SourceLocation {
+function locationOf({ source, remote }: Pick<ProbedSource, 'source' | 'remote'>): SourceLocation {
   const folder = seeFolder(source.path);
   return { ...source, ...folder, remote };
 }

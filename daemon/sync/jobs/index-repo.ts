@@ -487,7 +487,8 @@ export class RepoIndexer {
       const now = catalog.repo(record.repoId);
       if (now === undefined) return {};
       const draft = nextOf(now.record);
-      next = { ...draft, shards: withSymbolsOf(now, draft.shards) };
+      const { probed } = now;
+      next = { ...draft, ...omitUndefined({ probed }), shards: withSymbolsOf(now, draft.shards) };
       return { put: [next] };
     };
     const stays = new Set(kept.map(({ shardId }) => shardId));

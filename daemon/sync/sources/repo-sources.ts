@@ -15,7 +15,8 @@ import type { CatalogRepo } from '../../index/catalog/catalog-records.ts';
 import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
 import { reprobeSource, probeForIndex } from '../../index/register/probe-for-index.ts';
-import type { RepoRegistry } from '../../index/register/registry.ts';
+import type { AdmittedSource, RepoRegistry } from '../../index/register/registry.ts';
+import { RefPoller } from '../../sources/git/ref-poller.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
 import { seeFolderId } from '../../sources/disk/identity.ts';
 import {
@@ -46,6 +47,11 @@ export interface RepoSourcesOptions {
   readonly jobs: Jobs;
   readonly isListed: (repo: StoredRepo) => boolean;
   readonly log: Log;
+}
+
+interface FoundSource extends AdmittedSource, Pick<ProbedSource, 'defaultRevision' | 'pushedAt'> {
+  /** Of refs and settings, before it was probed; absent: unknown. */
+  readonly state?: string;
 }
 
 export class RepoSources {
@@ -88,12 +94,13 @@ export class RepoSources {
   ): Promise<AddedSources> {
     const { served, registry, jobs, log } = this.#options;
     this.#missing.clear();
-    served.repoIds = this.#sureOf(paths, mode, change);
+    const sure = this.#sureOf(paths, mode, change);
+    served.repoIds = sure;
     const { sources, folders } = await this.#search(paths, mode, signal);
     for (const folder of folders) logFound(folder, log);
     const { own, listed } = this.#withoutListed(sources);
     this.#unseenCount = Math.max(1, own.length);
-    const { probed, kept, errors } = await this.#probeAll(own, signal);
+    const { probed, kept, errors } = await this.#probeAll(own, sure, signal);
     await registry.noteRequested(new Set(listed.map(({ repoId }) => repoId)));
     const repos = await registry.admit(probed, change);
     const records = [...(await this.#note(repos, probed, folders)), ...kept, ...listed];
@@ -257,7 +264,7 @@ export class RepoSources {
   /** Records the repos in the catalog, in place of others at their paths. @param folders  of repositories */
   async #note(
     repos: readonly StoredRepo[],
-    probed: readonly ProbedSource[],
+    probed: readonly FoundSource[],
     folders: readonly SearchedFolder[] = [],
   ): Promise<RepoRecord[]> {
     const records = new Map<number, RepoRecord>();
@@ -269,7 +276,9 @@ export class RepoSources {
         const before = put.get(repo.repoId) ?? catalog.repo(repo.repoId);
         const record = recordOf(repo, before?.record ?? newRecord(repo, probed[index]!));
         records.set(record.repoId, record);
-        put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
+        const { probed: _, ...rest } = before ?? { shards: [], skipped: {} };
+        const state = probed[index]?.state;
+        put.set(record.repoId, { ...rest, record, ...omitUndefined({ probed: state }) });
       }
       const taken = new Set([...records.values()].map(({ source }) => source.path));
       // Files that were indexed as one folder are in the repositories now.
@@ -302,19 +311,30 @@ export class RepoSources {
     return new Set(existing.filter(isSure).map(({ repoId }) => repoId));
   }
 
-  /** Probes each path; `kept` are the repos of paths that cannot be read now. */
+  /**
+   * Probes each path, unless a repo is as it was at the last probe; `kept` are the repos of paths that cannot be read now.
+   * @param sure  repos whose folders are the same as then
+   */
   async #probeAll(
     sources: readonly RequestedSource[],
+    sure: ReadonlySet<number>,
     signal: AbortSignal | undefined,
-  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; errors: Map<string, unknown> }> {
-    const probed: ProbedSource[] = [];
+  ): Promise<{ probed: FoundSource[]; kept: RepoRecord[]; errors: Map<string, unknown> }> {
+    const probed: FoundSource[] = [];
     const kept: RepoRecord[] = [];
     const errors = new Map<string, unknown>();
     let failure: unknown;
     const { registry } = this.#options;
-    const probes = sources.map((one) => () => probeOne(registry, one));
-    const found = await this.#probeTogether(probes, signal);
     const byLocation = this.#byLocation();
+    const states = await statesOf(sources);
+    const probes = sources.map((one, index) => async (): Promise<FoundSource> => {
+      const state = states[index];
+      const record = byLocation(one);
+      const known =
+        record !== undefined && sure.has(record.repoId) && this.#known(one, record, state);
+      return known || { ...(await probeOne(registry, one)), ...omitUndefined({ state }) };
+    });
+    const found = await this.#probeTogether(probes, signal);
     for (const [index, one] of sources.entries()) {
       const result = found[index]!;
       if (result.status === 'fulfilled') {
@@ -335,6 +355,27 @@ export class RepoSources {
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
     return { probed, kept, errors };
+  }
+
+  /** The source of a repo as it was at the last probe; false: something has changed since. */
+  #known(
+    { reposApart }: RequestedSource,
+    record: RepoRecord,
+    state: string | undefined,
+  ): FoundSource | false {
+    const { catalog, registry } = this.#options;
+    const { repoId, name, source, defaultRevision } = record;
+    const repo = catalog.repo(repoId);
+    if (state === undefined || repo?.probed !== state || repo.isStray === true) return false;
+    const { kind, path: location } = source;
+    const { remote } = registry.byId(repoId) ?? {};
+    return {
+      source: { kind, path: location },
+      name,
+      ...omitUndefined({ remote, reposApart }),
+      defaultRevision,
+      state,
+    };
   }
 
   #byLocation(): (source: RequestedSource) => RepoRecord | undefined {
@@ -373,10 +414,10 @@ export class RepoSources {
     if (probed.length > 0) await this.#note(await registry.admit(probed, {}), probed);
   }
 
-  async #probeTogether(
-    probes: readonly (() => Promise<ProbedSource>)[],
+  async #probeTogether<Found>(
+    probes: readonly (() => Promise<Found>)[],
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<PromiseSettledResult<ProbedSource>[]> {
+  ): Promise<PromiseSettledResult<Found>[]> {
     // Guess: probing waits for the disk about as long as it computes.
     const slots = new Slots({ runningMax: 8, waitingMax: Infinity });
     // Each waiting source adds a listener; Node warns above ten.
@@ -404,6 +445,25 @@ export class RepoSources {
       if (source.kind === 'folder')
         this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
   }
+}
+
+/** Guess: for fewer sources a thread takes longer than asking git. */
+const POLLED_MIN = 16;
+/** Of a state; other texts tell why there is none. */
+const STATE = /^[0-9a-f]{40}$/;
+
+/** The state of the refs and settings of each source, with its mode; undefined: unknown. */
+async function statesOf(
+  sources: readonly RequestedSource[],
+): Promise<readonly (string | undefined)[]> {
+  if (sources.length < POLLED_MIN) return [];
+  const poller = new RefPoller();
+  const states = await poller.poll(sources.map((one) => path.resolve(one.path)));
+  poller.close();
+  return sources.map(({ mode }, index) => {
+    const state = states[index];
+    return state !== undefined && STATE.test(state) ? `${mode ?? ''} ${state}` : undefined;
+  });
 }
 
 async function probeOne(
@@ -446,6 +506,6 @@ function isNotThere(error: unknown): boolean {
   return error instanceof ProbeError && error.failure === 'not_found';
 }
 
-function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
+function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: FoundSource): RepoRecord {
   return { ...recordOf(repo), defaultRevision, ...omitUndefined({ pushedAt }) };
 }
