@@ -10,7 +10,7 @@ import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { git } from '../sources/git/fixture.ts';
-import { everythingOf, History, randomOf } from './history.ts';
+import { awaitSymbols, everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
@@ -266,6 +266,7 @@ class World implements AsyncDisposable {
     }
     await building.indexAll(anew.instance.served.records, false);
     await anew.instance.symbols!.run();
+    for (const one of [index, anew]) await awaitSymbols(one);
     assert.deepEqual(await everythingOf(index), await everythingOf(anew), this.#message);
     await checkFiles(index, this.#message);
   }

@@ -263,6 +263,16 @@ export interface Everything {
   }[];
 }
 
+/** Those of revisions that are read on demand follow soon after the first search of them. */
+export async function awaitSymbols(index: IndexOf): Promise<void> {
+  for (const revision of REVISED)
+    for (let i = 0; i < 3000; i++) {
+      const { incompleteReasons = [] } = await index.search(`sym:plum${revision}`);
+      if (!incompleteReasons.includes('symbols_missing')) break;
+      await sleep(10);
+    }
+}
+
 export async function everythingOf(index: IndexOf): Promise<Everything> {
   const answers: Record<string, unknown> = {};
   for (const query of QUERIES)
