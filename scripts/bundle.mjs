@@ -1,13 +1,15 @@
 // Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
 // plain JavaScript. Why: finding and loading so many files is half of a start, and compiling one file most of the rest
-// (figures: daemon/DECISIONS.md). What V8 made of that file in a start is kept beside it, as trawl.code;
-// run.js loads both (scripts/run-bundle.mjs). Each thread's script is joined into one file, too, below build/bundle/threads.
+// (figures: daemon/DECISIONS.md). What V8 made of that file in a daemon and in a search is kept beside it, as serve.code and
+// search.code; main.js loads text and code (scripts/main.cjs). Each thread's script is joined into one file, too, below
+// build/bundle/threads.
 // Two folders below build/, as daemon/base/program-files.ts has it. Names are not kept (`keepNames`): a call for each
 // closure took 18 us of a search's 350.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -38,6 +40,8 @@ const THREADS = [
   'sources/git/ref-poll-worker',
 ];
 
+const WORD = 'needle';
+
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'build', 'bundle', 'cli');
 const threadFolder = path.join(root, 'build', 'bundle', 'threads');
@@ -59,6 +63,11 @@ const { outputFiles } = await build({
   ...common,
   entryPoints: ['build/daemon/cli/main.js'],
   write: false,
+  // Why: reading the text takes 2 ms a megabyte of each start.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  lineLimit: 120,
   // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
   supported: { 'dynamic-import': false },
 });
@@ -80,14 +89,37 @@ writeFileSync(
   path.join(folder, 'trawl.cjs'),
   `/*${name}*/ (function (require, bundleUrl) {${text}\n})`,
 );
-copyFileSync(path.join(root, 'scripts', 'main.mjs'), path.join(folder, 'main.js'));
-copyFileSync(path.join(root, 'scripts', 'run-bundle.mjs'), path.join(folder, 'run.js'));
-const kept = spawnSync(process.execPath, [path.join(root, 'scripts', 'keep-code.mjs'), folder], {
-  stdio: ['ignore', 'ignore', 'pipe'],
-  timeout: 60_000,
-});
-if (kept.status !== 0)
-  process.stderr.write(`trawl will start slower, its code was not kept: ${String(kept.stderr)}\n`);
+// Why not as modules: loading one takes 8 ms more.
+writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n');
+copyFileSync(path.join(root, 'scripts', 'main.cjs'), path.join(folder, 'main.js'));
+keepCodes();
 const versions = spawnSync(process.execPath, [path.join(folder, 'main.js'), 'version']);
 if (versions.status === 0) writeFileSync(path.join(folder, 'versions.txt'), versions.stdout);
 else process.stderr.write(`the versions were not kept: ${String(versions.stderr)}\n`);
+
+/** Of a daemon over a folder with one file, then of a search of its index. */
+function keepCodes() {
+  const work = mkdtempSync(path.join(tmpdir(), 'trawl-code-'));
+  const source = path.join(work, 'source');
+  const dataDir = ['--data-dir', path.join(work, 'data')];
+  mkdirSync(source);
+  writeFileSync(path.join(source, 'file.txt'), `${WORD}\n`);
+  try {
+    keepCode('serve', '--anonymous', '--port', '0', ...dataDir, source);
+    keepCode('search', ...dataDir, WORD);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function keepCode(...command) {
+  const script = path.join(root, 'scripts', 'keep-code.mjs');
+  const kept = spawnSync(process.execPath, [script, folder, WORD, ...command], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 60_000,
+  });
+  if (kept.status !== 0)
+    process.stderr.write(
+      `trawl will start slower, its code was not kept: ${String(kept.stderr)}\n`,
+    );
+}

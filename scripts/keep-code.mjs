@@ -1,9 +1,8 @@
-// Starts the bundle in the folder that is given, over a folder with one file, until a search is answered, and writes
-// what V8 made of its text meanwhile: trawl.code (scripts/run-bundle.mjs).
+// Runs the bundle in the folder that is given with the other arguments, and writes what V8 made of its text meanwhile:
+// serve.code or search.code, by the command (scripts/main.cjs). A daemon ends when it has answered a search.
 
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -12,37 +11,34 @@ import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 const NAME_SIZE = 16;
-const WORD = 'needle';
 
-const folder = process.argv[2];
+const [, , folder, word, command] = process.argv;
 const filename = path.join(folder, 'trawl.cjs');
-const work = mkdtempSync(path.join(tmpdir(), 'trawl-code-'));
-mkdirSync(path.join(work, 'source'));
-writeFileSync(path.join(work, 'source', 'file.txt'), `${WORD}\n`);
-
+process.argv.splice(2, 2);
 for (const name of Object.keys(process.env))
   if (name.startsWith('TRAWL_')) delete process.env[name];
-const flags = ['--anonymous', '--port', '0', '--data-dir', path.join(work, 'data')];
-process.argv.splice(2, 1, 'serve', ...flags, path.join(work, 'source'));
 // Why: V8 takes code only under the flags it was made with, those of the beginning. Threads may set this one.
 const { setFlagsFromString } = v8;
 v8.setFlagsFromString = () => {};
-const takeFlagsBack = () => setFlagsFromString('--no-expose-gc');
-const listening = listenedFor();
+const listening = command === 'serve' ? listenedFor() : undefined;
 const text = readFileSync(filename, 'latin1');
 const script = new Script(text, { filename });
+process.on('exit', keepCode);
 script.runInThisContext()(createRequire(filename), pathToFileURL(filename).href);
-process.on('exit', () => rmSync(work, { recursive: true, force: true }));
+if (listening !== undefined) {
+  const url = await listening;
+  while (!(await isFound(url))) await sleep(20);
+  process.kill(process.pid, 'SIGTERM');
+}
 
-const url = await listening;
-while (!(await isFound(url))) await sleep(20);
-const kept = path.join(folder, 'trawl.code');
-takeFlagsBack();
-const code = script.createCachedData();
-const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
-writeFileSync(`${kept}.new`, Buffer.concat([Buffer.from(head), code]));
-renameSync(`${kept}.new`, kept);
-process.kill(process.pid, 'SIGTERM');
+function keepCode() {
+  const kept = path.join(folder, `${command}.code`);
+  setFlagsFromString('--no-expose-gc');
+  const code = script.createCachedData();
+  const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
+  writeFileSync(`${kept}.new`, Buffer.concat([Buffer.from(head), code]));
+  renameSync(`${kept}.new`, kept);
+}
 
 /** The address that the daemon prints. */
 function listenedFor() {
@@ -60,7 +56,7 @@ async function isFound(url) {
   const answer = await fetch(new URL('/api/search', url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: WORD, matches: 1 }),
+    body: JSON.stringify({ query: word, matches: 1 }),
   });
   const { files } = await answer.json();
   return files.length > 0;

@@ -2,7 +2,6 @@
 // a few run at a time and few more wait: sign-ins cannot starve searches. sign-in-limiter.ts limits attempts.
 
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
 import { Slots } from '../base/slots.ts';
 import { AccountError } from './error.ts';
 
@@ -22,6 +21,9 @@ export const NOBODY_HASH =
 
 /** Hashes at a time: half of the cores, as the rest is for searches. */
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+
+/** Loaded on first use: that takes 6 ms of a start, and many daemons have no passwords. */
+const argon2 = () => import('@node-rs/argon2');
 
 export function isPasswordAllowed(password: string): boolean {
   if (password.length > PASSWORD_LENGTH_MAX * 2) return false;
@@ -59,7 +61,9 @@ export class Passwords {
         `a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
       );
     }
-    return this.#makes.run('', undefined, () => hash(normalized(password), ARGON2ID));
+    return this.#makes.run('', undefined, async () =>
+      (await argon2()).hash(normalized(password), ARGON2ID),
+    );
   }
 
   /**
@@ -71,8 +75,8 @@ export class Passwords {
    */
   async verify(kept: string | null | undefined, password: string): Promise<boolean> {
     const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));
-    const fits = await this.#checks.run('', undefined, () =>
-      verify(kept ?? NOBODY_HASH, candidate),
+    const fits = await this.#checks.run('', undefined, async () =>
+      (await argon2()).verify(kept ?? NOBODY_HASH, candidate),
     );
     return fits && kept !== null && kept !== undefined && isPasswordAllowed(password);
   }

@@ -38,15 +38,11 @@ import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
 import { IntegrityPass } from '../index/upkeep/integrity-pass.ts';
 import { SymbolIndexer } from '../sync/symbol-indexer.ts';
 import { messageOf } from '../base/caught.ts';
-import { readSettings } from '../base/config/settings.ts';
+import { readSettings, type Settings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
 
 const NOTE_FILE = 'searching';
 const ON_DEMAND_FOLDER = 'on-demand';
-
-/** For tests: one attempt, so that a failure is reported at once. */
-const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
-const CONNECTION_LIMITS = connectionLimitsOf(readSettings(), 1);
 
 export interface InstanceOptions {
   readonly dataDir: string;
@@ -65,7 +61,7 @@ export interface InstanceOptions {
   readonly workers?: number | undefined;
   readonly log: Log;
   readonly findsSymbols?: boolean;
-  /** The current limits; default: JOB_LIMITS. */
+  /** The current limits; default: one attempt, so that a failure is reported at once. */
   readonly jobLimits?: () => JobLimits;
   /** For merging shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
@@ -153,6 +149,14 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog) {
   return { module, searcher, pool, snapshots, heap, threadCount, notePath, notedIds };
 }
 
+/** Limits of one attempt, read once. */
+function defaultOf<Limits>(
+  limitsOf: (settings: Settings, attempts: number) => Limits,
+): () => Limits {
+  const limits = limitsOf(readSettings(), 1);
+  return () => limits;
+}
+
 type Upkeep = Pick<Instance, 'served' | 'indexer' | 'symbols' | 'onDemand'>;
 
 async function openUpkeep(
@@ -204,14 +208,14 @@ async function openUpkeep(
     jobRows: index.store.jobs,
     filters: () => options.filters,
     threads: new BuildThreads(module, workers),
-    jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
+    jobLimits: options.jobLimits ?? defaultOf(jobLimitsOf),
     log,
     mergeLimits: options.mergeLimits,
     connectionRows: index.store.connections,
     instance: index.instanceId,
     isAlone: index.store.kind === 'embedded',
     hosts: options.hosts,
-    connectionLimits: options.connectionLimits ?? (() => CONNECTION_LIMITS),
+    connectionLimits: options.connectionLimits ?? defaultOf(connectionLimitsOf),
     onProgress: options.onProgress,
     onNewShards: () => heap.noteBuilt(),
     findSymbols: () => void symbols?.run(),

@@ -290,10 +290,11 @@ async function probeSources(
       () => warnOfUnserved(instance, log),
       () => {},
     );
-  // The daemon waits this long for sources to be probed; then it listens.
-  const waiting = sleep(2_000, undefined, { ref: false });
-  const early = (await Promise.race([adding, waiting])) ?? undefined;
-  if (early === undefined) log.warn('requests are answered before all sources have been checked');
+  // The daemon waits this long for sources to be probed; then it listens. With an index there is something to serve.
+  const waitMs = instance.served.repos.length > 0 ? 100 : 2_000;
+  const early =
+    (await Promise.race([adding, sleep(waitMs, undefined, { ref: false })])) ?? undefined;
+  if (early === undefined) log.info('requests are answered before all sources have been checked');
   else if (
     early.records.length + early.failed.length === 0 &&
     indexer.connections?.all.length === 0

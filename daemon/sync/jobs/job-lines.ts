@@ -1,6 +1,6 @@
 // The last log lines of a job, with secrets masked as in the log.
 
-import { createLog, type LogFields } from '../../base/log.ts';
+import { createLog, type Log, type LogFields } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log-levels.ts';
 
 /** A line as owners get it (API.md 13.4). */
@@ -17,8 +17,8 @@ export interface JobLine {
 const LINE_COUNT_MAX = 500;
 
 let masked = '';
-/** Formats a line like the log and stores it in `masked`. */
-const masker = createLog({ level: 'debug', format: 'json', write: (line) => (masked = line) });
+/** Formats a line like the log and stores it in `masked`. Made on first use: it takes milliseconds of a start. */
+let masker: Log | undefined;
 
 export class JobLines {
   readonly #lines: JobLine[];
@@ -43,6 +43,7 @@ export class JobLines {
   }
 
   add(level: LogLevel, attempt: number, message: string, fields: LogFields = {}): void {
+    masker ??= createLog({ level: 'debug', format: 'json', write: (line) => (masked = line) });
     masker[level](message, fields);
     const parsed: Record<string, unknown> = JSON.parse(masked);
     const { label: _, timestamp, level: __, message: text, ...rest } = parsed;

@@ -1,0 +1,50 @@
+// What `trawl` runs, as build/bundle/cli/main.js: the bundle beside it (scripts/bundle.mjs), with the code that V8 made of it at
+// the build. The versions alone are a text that the build has kept: loading the program for them takes twice as long as starting
+// Node.js. Its loader of modules takes 8 ms, that of scripts none.
+// V8 refuses code of another version or of other flags, and the bundle is compiled as usual then. It believes all else that the
+// code says, and a flipped bit ends the process: hence the checksum.
+
+const { readFileSync, writeSync } = require('node:fs');
+
+/** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
+const NAME_SIZE = 16;
+/** Behind it, the checksum of the code, in hexadecimal digits. */
+const HEAD_SIZE = NAME_SIZE + 8;
+/** Commands that take the code of a search, which is smaller than that of a daemon. */
+const SHORT = new Set([undefined, 'search', 'explain', 'help', '--help', '-h']);
+
+const [, , word, ...more] = process.argv;
+const isOfVersions = more.length === 0 && ['--version', '-V', 'version'].includes(word);
+if (!isOfVersions || !areVersionsWritten()) runBundle();
+
+/** False: there is no such text, or nobody reads it; the program knows what to do. */
+function areVersionsWritten() {
+  try {
+    writeSync(1, readFileSync(`${__dirname}/versions.txt`));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function runBundle() {
+  const { pathToFileURL } = require('node:url');
+  const { Script } = require('node:vm');
+  const filename = `${__dirname}/trawl.cjs`;
+  const text = readFileSync(filename, 'latin1');
+  const script = new Script(text, { filename, cachedData: codeOf(text) });
+  script.runInThisContext()(require, pathToFileURL(filename).href);
+}
+
+/** What was kept of a run with this very text: V8 compares lengths alone. */
+function codeOf(text) {
+  const { crc32 } = require('node:zlib');
+  try {
+    const kept = readFileSync(`${__dirname}/${SHORT.has(word) ? 'search' : 'serve'}.code`);
+    const code = kept.subarray(HEAD_SIZE);
+    const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
+    return kept.latin1Slice(0, HEAD_SIZE) === head ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
