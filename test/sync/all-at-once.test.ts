@@ -235,7 +235,8 @@ class World implements AsyncDisposable {
       else this.#step();
     }
     await this.#settle();
-    // On a busy machine few searches have come to an end by now.
+    // On a busy machine few searches have come to an end by now, and the last restart may serve no repository.
+    if (!this.hasSearched) this.#serve(repos);
     for (let i = 0; i < 6000 && !this.hasSearched; i++)
       await Promise.race([sleep(10), ...searching]);
     this.#isSearching = false;
