@@ -6,16 +6,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchCase } from './cases.ts';
-import { MATCHES_MAX, MATCHES_PAGE, search, bodyOf, createClient } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE, bodyOf, createClient } from './client.ts';
 import type { SearchClient } from './client.ts';
 import type { Corpus } from './corpora.ts';
 import { buildIndex, findSymbols, privateMemorySize, startDaemon } from './daemon.ts';
 import type { RunningDaemon } from './daemon.ts';
+import { calibrated, joinCalibrations } from '../daemon/cli/bench/calibration.ts';
+import type { Calibration } from '../daemon/cli/bench/record.ts';
 import { measureLoad } from './load.ts';
 import type { Counts } from './reference.ts';
-import { findProblem } from './runner.ts';
-import { formatMs, formatTable } from './statistics.ts';
-import { type Comparison, compare, type Pair } from './verdict.ts';
+import { checkAnswers } from './runner.ts';
+import { formatMs, formatTable } from '../daemon/cli/bench/statistics.ts';
+import { type Comparison, compare, type Pair } from '../daemon/cli/bench/verdict.ts';
 
 export interface Build {
   readonly name: string;
@@ -62,12 +64,20 @@ const LOAD_CONNECTION_COUNTS = [8, 64];
 interface PairedRow {
   readonly name: string;
   readonly starts: Pair[][];
+  readonly counts: Readonly<Record<string, number>>;
+  /** Of this build and of the other; empty for what is not one search. */
+  readonly stats: readonly Readonly<Record<string, number>>[];
+  readonly calibration: Calibration;
   /** Why there is no verdict. */
   readonly problem?: string;
   readonly comparison?: Comparison;
 }
 
 export interface PairedReport {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly corpus: Pick<Corpus, 'name' | 'version'>;
+  readonly builds: readonly Build[];
   readonly other: string;
   readonly rows: readonly PairedRow[];
   /** Bytes of this build and of the other after the last class, by start. */
@@ -110,7 +120,8 @@ export async function runAgainst(
   countsOf: (client: SearchClient) => Promise<CaseCounts>,
 ): Promise<PairedReport> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-against-'));
-  const builds = [{ name: 'this build', folder: undefined }, other];
+  const startedAt = new Date().toISOString();
+  const builds: Build[] = [{ name: 'this build', folder: undefined }, other];
   const dataDirOf = ({ name }: Build): string => path.join(folder, String(name === other.name));
   try {
     for (const build of builds) {
@@ -129,7 +140,10 @@ export async function runAgainst(
         privateMemory.push(sides.map(({ daemon }) => privateMemorySize(daemon.pid)));
       });
     }
-    return { other: other.name, privateMemory, rows: [...rows.values()].map(withVerdict) };
+    const { name, version } = corpus;
+    const measured = [...rows.values()].map(withVerdict);
+    const head = { startedAt, corpus: { name, version }, builds, other: other.name };
+    return { ...head, privateMemory, rows: measured };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -170,18 +184,14 @@ async function measureStart(
   const pages = [...counts.keys()].map((one) => bodyOf(one, MATCHES_PAGE));
   for (let i = 0; i < effort.warmUpCount; i++)
     for (const { client } of sides) await client.post(pages[i % pages.length]!);
-  const add = (name: string, pairs: Pair[], problem?: string): void => {
-    const starts = [...(rows.get(name)?.starts ?? []), pairs];
-    rows.set(name, problem === undefined ? { name, starts } : { name, starts: [], problem });
-  };
   for (const [benchCase, expected] of counts) {
     process.stderr.write(`  ${benchCase.id}\n`);
     for (const matches of [MATCHES_PAGE, MATCHES_MAX]) {
       const name = `${benchCase.id} ${matches === MATCHES_PAGE ? 'first 100' : 'all'}`;
       const body = bodyOf(benchCase, matches);
-      const problem = rows.get(name)?.problem ?? (await problemOf(sides, body, expected, matches));
-      if (problem !== undefined) add(name, [], problem);
-      else add(name, await pairsOf(sides, effort, ({ client }) => timed(client, body)));
+      const row = rows.get(name) ?? (await checkedRow(sides, { name, body, expected, matches }));
+      const measure = ({ client }: Side): Promise<number> => timed(client, body);
+      rows.set(name, row.problem ? row : await withStart(row, sides, effort, measure));
     }
   }
   const rare = [...counts]
@@ -189,27 +199,57 @@ async function measureStart(
     .map(([benchCase]) => bodyOf(benchCase, MATCHES_PAGE));
   if (rare.length === 0) return;
   const loadEffort = { roundCount: 7, timeMs: Infinity };
-  for (const connectionCount of LOAD_CONNECTION_COUNTS)
-    add(
-      `rare words, ${connectionCount} connections: ms for each`,
-      await pairsOf(sides, loadEffort, async ({ daemon }) => {
-        const figure = await measureLoad(daemon, rare, connectionCount, effort.loadMs);
-        return 1000 / figure.requestsPerSecond;
-      }),
-    );
+  for (const connectionCount of LOAD_CONNECTION_COUNTS) {
+    const name = `rare words, ${connectionCount} connections: ms for each`;
+    const row = rows.get(name) ?? emptyRow(name);
+    const measure = async ({ daemon }: Side): Promise<number> => {
+      const figure = await measureLoad(daemon, rare, connectionCount, effort.loadMs);
+      return 1000 / figure.requestsPerSecond;
+    };
+    rows.set(name, await withStart(row, sides, loadEffort, measure));
+  }
 }
 
-async function problemOf(
+function emptyRow(name: string): PairedRow {
+  const calibration = { processorMs: [], memoryMs: [] };
+  return { name, starts: [], counts: {}, stats: [], calibration };
+}
+
+interface CheckedCase {
+  readonly name: string;
+  readonly body: string;
+  readonly expected: Counts;
+  readonly matches: number;
+}
+
+/** Without times, with what is wrong on a side. */
+async function checkedRow(
   sides: readonly Side[],
-  body: string,
-  expected: Counts,
-  matches: number,
-): Promise<string | undefined> {
+  { name, body, expected, matches }: CheckedCase,
+): Promise<PairedRow> {
+  const row = { ...emptyRow(name), counts: { ...expected } };
+  const stats: Record<string, number>[] = [];
   for (const [index, { client }] of sides.entries()) {
-    const problem = findProblem(await search(client, body), expected, matches);
-    if (problem !== undefined) return `${index === 0 ? 'this build' : 'the other'}: ${problem}`;
+    const checked = await checkAnswers(client, body, expected, matches);
+    const side = index === 0 ? 'this build' : 'the other';
+    if (checked.problem !== undefined) return { ...row, problem: `${side}: ${checked.problem}` };
+    stats.push(checked.stats);
   }
-  return undefined;
+  return { ...row, stats };
+}
+
+async function withStart(
+  row: PairedRow,
+  sides: readonly Side[],
+  effort: Pick<PairedEffort, 'roundCount' | 'timeMs'>,
+  measure: (side: Side) => Promise<number>,
+): Promise<PairedRow> {
+  const { result, calibration } = await calibrated(() => pairsOf(sides, effort, measure));
+  return {
+    ...row,
+    starts: [...row.starts, result],
+    calibration: joinCalibrations([row.calibration, calibration]),
+  };
 }
 
 /** Measures both sides in turn; each is first in every other round. */

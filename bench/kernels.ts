@@ -7,7 +7,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import v8 from 'node:v8';
 import { readCorpus } from './experiments/corpus.ts';
-import { median } from './statistics.ts';
+import { median } from '../daemon/cli/bench/statistics.ts';
 import { instantiateCore, type CoreInstance } from '../test/core/driver.ts';
 
 interface KernelExports {

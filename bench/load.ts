@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { summarizeLatency } from './statistics.ts';
-import type { Latency } from './statistics.ts';
+import { summarizeLatency } from '../daemon/cli/bench/statistics.ts';
+import type { Latency } from '../daemon/cli/bench/statistics.ts';
 
 export interface LoadFigure {
   readonly connectionCount: number;

@@ -1,17 +1,20 @@
 // `npm run bench`: indexes and serves a corpus, checks and times the cases and the peers, or compares with ripgrep.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readSettings } from '../daemon/base/config/settings.ts';
 import { SERVICES } from '../daemon/cli/services.ts';
+import { type Calibrated, calibrated } from '../daemon/cli/bench/calibration.ts';
+import { describeMachine, writeRecord } from '../daemon/cli/bench/record.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import { buildOf, formatAgainst, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
+import type { PairedReport } from './against.ts';
 import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, search } from './client.ts';
 import type { SearchClient } from './client.ts';
@@ -40,8 +43,9 @@ import { findPeers, measurePeers } from './peers.ts';
 import type { Peer } from './peers.ts';
 import { countExcluded, referenceCounts } from './reference.ts';
 import type { CorpusFiles, Counts } from './reference.ts';
-import { describeMachine, formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
+import { formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
+import { commitOf, recordOf, recordsOf } from './recorded.ts';
 import { ripgrepFiles } from './ripgrep.ts';
 import { formatSymbols, measureSymbols } from './symbols.ts';
 import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './runner.ts';
@@ -155,8 +159,10 @@ async function runCase(
   const head = { id, class: caseClass, expected, excludedLineCount };
   const row = { ...head, figure, peers: Object.fromEntries(figures) };
   if (!STREAM_CASE_IDS.has(id)) return row;
-  const firstResult = await measureFirstResult(setup.client, benchCase, effort);
-  if (firstResult !== undefined) return { ...row, firstResult };
+  const { result, calibration } = await calibrated(() =>
+    measureFirstResult(setup.client, benchCase, effort),
+  );
+  if (result !== undefined) return { ...row, firstResult: { result, calibration } };
   const isWrong = expected.matches > 0 && figure.kind !== 'wrong';
   return isWrong ? { ...row, figure: { kind: 'wrong', problem: 'no streamed result' } } : row;
 }
@@ -182,11 +188,11 @@ async function measureMix(
   { daemon, corpus }: Setup,
   cases: readonly CaseReport[],
   timeMs: number,
-): Promise<LoadFigure[]> {
+): Promise<Calibrated<LoadFigure>[]> {
   const bodies = rareBodies(cases, corpus);
-  const figures: LoadFigure[] = [];
+  const figures: Calibrated<LoadFigure>[] = [];
   for (const connectionCount of bodies.length > 0 ? LOAD_CONNECTION_COUNTS : []) {
-    figures.push(await measureLoad(daemon, bodies, connectionCount, timeMs));
+    figures.push(await calibrated(() => measureLoad(daemon, bodies, connectionCount, timeMs)));
   }
   return figures;
 }
@@ -215,6 +221,12 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     const explanation = flags.explain ? await explainCase(setup, benchCase) : undefined;
     cases.push(explanation === undefined ? entry : { ...entry, explanation });
   }
+  const load = await measureMix(setup, cases, isQuick ? 300 : 5000);
+  const symbolCases = await calibrated(() =>
+    flags.only === undefined
+      ? measureSymbols(daemon.url, isQuick ? QUICK_EFFORT : FULL_EFFORT)
+      : Promise.resolve([]),
+  );
   return {
     startedAt,
     corpus: corpus.name,
@@ -226,13 +238,11 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     openMs: daemon.startMs,
     firstAnswerMs,
     privateMemorySize: privateMemorySize(daemon.pid),
-    load: await measureMix(setup, cases, isQuick ? 300 : 5000),
+    load,
     symbols: {
       ...symbols,
-      cases:
-        flags.only === undefined
-          ? await measureSymbols(daemon.url, isQuick ? QUICK_EFFORT : FULL_EFFORT)
-          : [],
+      cases: symbolCases.result,
+      calibration: symbolCases.calibration,
     },
     peers: peers.map(({ name, version, index }) => ({
       name,
@@ -257,8 +267,7 @@ async function benchmark(setup: Setup, flags: Flags): Promise<void> {
       .filter(Boolean)
       .join('\n'),
   );
-  if (flags.out !== undefined)
-    writeFileSync(flags.out, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (flags.out !== undefined) writeRecord(flags.out, recordOf(report, commitOf()));
   if (hasWrongCase(report)) process.exitCode = 1;
 }
 
@@ -330,6 +339,17 @@ async function attack(flags: Flags): Promise<void> {
     writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
+/** Beside each other, by default in the cache folder: what was measured is never lost. */
+function storePair(report: PairedReport, { out, cache }: Flags): void {
+  const [own, other] = recordsOf(report, SERVICES.versions().product);
+  const file = out ?? path.join(cacheFolder(cache), 'runs', `${own.startedAt}.json`);
+  const otherFile = path.join(path.dirname(file), `${path.parse(file).name}.against.json`);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeRecord(file, own);
+  writeRecord(otherFile, other);
+  say(`Stored. npm run bench:compare -- ${otherFile} ${file}`);
+}
+
 /** Exit code 1 for a wrong answer. */
 async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise<void> {
   const other = buildOf(rev, cacheFolder(flags.cache));
@@ -340,11 +360,7 @@ async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise
     return new Map(chosen.map((one) => [one, counts.get(one.id)!]));
   });
   process.stdout.write(formatAgainst(report));
-  if (flags.out !== undefined)
-    writeFileSync(
-      flags.out,
-      `${JSON.stringify({ ...report, machine: describeMachine() }, undefined, 2)}\n`,
-    );
+  storePair(report, flags);
   if (report.rows.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
 }
 
@@ -404,7 +420,7 @@ await new Command('bench')
   .option('--corpus <name>', 'linux (default), or the path of a folder')
   .option('--path <dir>', 'an unpacked tree of the linux corpus, instead of a download')
   .option('--cache <dir>', 'folder for downloads and indexes of peers (default: XDG cache)')
-  .option('--out <file>', 'write the results as JSON')
+  .option('--out <file>', 'write the results as JSON; of a run, its record (with --against, two)')
   .option('--only <text>', 'only the cases whose name holds this text')
   .option('--quick', 'a smoke run: few repetitions, and a small corpus unless one is given')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')

@@ -1,7 +1,7 @@
 // The page of results in a real browser: first load, time to the first painted result, longest frame, memory, and back.
 
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import { formatMs, median, quantile } from './statistics.ts';
+import { formatMs, median, quantile } from '../daemon/cli/bench/statistics.ts';
 
 /** Two words that few files have, so that each search replaces another, and one that most have. */
 const RARE = ['PM_RESUME', 'PM_FREEZE'] as const;

@@ -12,7 +12,7 @@ import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
 import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
 import { searchRows } from './page-search.ts';
-import { formatMs, formatTable, median } from './statistics.ts';
+import { formatMs, formatTable, median } from '../daemon/cli/bench/statistics.ts';
 
 const [roundCount = '5', tree] = process.argv.slice(2);
 

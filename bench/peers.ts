@@ -9,7 +9,7 @@ import type { BenchCase } from './cases.ts';
 import type { Corpus } from './corpora.ts';
 import { escapeLiteral, toRipgrep } from './dialect.ts';
 import { RIPGREP_FLAGS, caseFlag } from './ripgrep.ts';
-import { median } from './statistics.ts';
+import { median } from '../daemon/cli/bench/statistics.ts';
 
 export interface Peer {
   readonly name: string;

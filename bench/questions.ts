@@ -10,7 +10,7 @@ import { type Location, type Toolbox, walk, type Walk } from './questions/agent.
 import { shellToolbox } from './questions/shell-toolbox.ts';
 import { openTrawl } from './questions/trawl-toolbox.ts';
 import { seededRandom } from './samples.ts';
-import { type Column, formatTable } from './statistics.ts';
+import { type Column, formatTable } from '../daemon/cli/bench/statistics.ts';
 
 const SEED = 16;
 /** Bytes. Source: what model vendors state for English and code. */

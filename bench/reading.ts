@@ -8,7 +8,13 @@ import path from 'node:path';
 import { send } from './client.ts';
 import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
 import { measureCalls, type Effort } from './runner.ts';
-import { formatMs, formatTable, median, type Column, type Latency } from './statistics.ts';
+import {
+  formatMs,
+  formatTable,
+  median,
+  type Column,
+  type Latency,
+} from '../daemon/cli/bench/statistics.ts';
 
 const FILE_COUNT = 10_000;
 const SOURCE_PATH = 'src/library/deep/twenty.ts';

@@ -1,6 +1,5 @@
-// The result of a run: the object that `--out` writes as a baseline, and tables.
+// The result of a run as tables. What is stored of it: recorded.ts.
 
-import os from 'node:os';
 import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
 import type { CaseClass } from './cases.ts';
 import type { BuildFigures, SymbolFigures } from './daemon.ts';
@@ -9,8 +8,10 @@ import type { LoadFigure } from './load.ts';
 import type { PeerFigure } from './peers.ts';
 import type { Counts } from './reference.ts';
 import type { CaseFigure } from './runner.ts';
-import { formatMs, formatTable } from './statistics.ts';
-import type { Column, Latency } from './statistics.ts';
+import type { Calibrated } from '../daemon/cli/bench/calibration.ts';
+import type { Calibration, RunRecord } from '../daemon/cli/bench/record.ts';
+import { formatMs, formatTable } from '../daemon/cli/bench/statistics.ts';
+import type { Column, Latency } from '../daemon/cli/bench/statistics.ts';
 
 /** A count of a peer may differ by this share, or by the omitted files; its time is then marked `~`. */
 const PEER_TOLERANCE = 0.005;
@@ -23,7 +24,7 @@ export interface CaseReport {
   readonly excludedLineCount: number;
   readonly figure: CaseFigure;
   /** For some cases. */
-  readonly firstResult?: Latency;
+  readonly firstResult?: Calibrated<Latency>;
   readonly peers: Readonly<Record<string, PeerFigure>>;
   readonly explanation?: string;
 }
@@ -41,28 +42,20 @@ export interface RunReport {
   readonly corpus: string;
   readonly corpusVersion: string;
   readonly product: string;
-  readonly machine: ReturnType<typeof describeMachine>;
+  readonly machine: RunRecord['machine'];
   readonly isQuick: boolean;
   readonly build: BuildFigures;
   readonly openMs: number;
   readonly firstAnswerMs: number;
   readonly privateMemorySize: number;
   /** Empty without rare literals. */
-  readonly load: readonly LoadFigure[];
-  readonly symbols: SymbolFigures & { readonly cases: readonly SymbolRow[] };
+  readonly load: readonly Calibrated<LoadFigure>[];
+  readonly symbols: SymbolFigures & {
+    readonly cases: readonly SymbolRow[];
+    readonly calibration: Calibration;
+  };
   readonly peers: readonly PeerReport[];
   readonly cases: readonly CaseReport[];
-}
-
-export function describeMachine() {
-  const cpus = os.cpus();
-  return {
-    cpu: cpus[0]?.model ?? 'unknown',
-    coreCount: cpus.length,
-    memorySize: os.totalmem(),
-    kernel: `${os.type()} ${os.release()}`,
-    node: process.version,
-  };
 }
 
 function peerCell(
@@ -89,7 +82,7 @@ function figureCells(figure: CaseFigure): string[] {
     formatMs(all.latency.p50Ms),
     formatMs(all.latency.p95Ms),
     formatMs(all.latency.p99Ms),
-    formatBytes(all.work.contentBytesLoaded),
+    formatBytes(all.stats['contentBytesLoaded'] ?? 0),
   ];
 }
 
@@ -110,7 +103,7 @@ export function formatCases(report: RunReport): string {
     entry.class,
     entry.expected.lines.toLocaleString('en-US'),
     ...figureCells(entry.figure),
-    entry.firstResult === undefined ? '' : formatMs(entry.firstResult.p50Ms),
+    entry.firstResult === undefined ? '' : formatMs(entry.firstResult.result.p50Ms),
     ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry)),
   ]);
   const [head = '', rule = '', ...lines] = formatTable(columns, rows).trimEnd().split('\n');
@@ -155,12 +148,14 @@ export function formatLoad({ load }: RunReport): string {
     { title: 'rare literals', align: 'left' },
     ...['requests/s', 'p50', 'p95', 'p99', 'generator'].map(right),
   ];
-  const rows = load.map(({ connectionCount, requestsPerSecond, latency, generatorShare }) => [
-    `${String(connectionCount)} connections`,
-    Math.round(requestsPerSecond).toLocaleString('en-US'),
-    ...[latency.p50Ms, latency.p95Ms, latency.p99Ms].map(formatMs),
-    generatorShare === undefined ? '-' : `${(100 * generatorShare).toFixed(0)}%`,
-  ]);
+  const rows = load.map(
+    ({ result: { connectionCount, requestsPerSecond, latency, generatorShare } }) => [
+      `${String(connectionCount)} connections`,
+      Math.round(requestsPerSecond).toLocaleString('en-US'),
+      ...[latency.p50Ms, latency.p95Ms, latency.p99Ms].map(formatMs),
+      generatorShare === undefined ? '-' : `${(100 * generatorShare).toFixed(0)}%`,
+    ],
+  );
   return formatTable(columns, rows);
 }
 

@@ -1,15 +1,16 @@
 // Measures one case over HTTP: first a checked request per column, then timed ones. A wrong answer gets no time.
 
-import { Bench } from 'tinybench';
 import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
 import type { BenchCase } from './cases.ts';
 import { MATCHES_MAX, MATCHES_PAGE, search, bodyOf } from './client.ts';
 import type { Answer, SearchClient } from './client.ts';
 import type { Counts } from './reference.ts';
-import { summarizeLatency } from './statistics.ts';
-import type { Latency } from './statistics.ts';
+import { calibrated } from '../daemon/cli/bench/calibration.ts';
+import { type Calibration, medianStats } from '../daemon/cli/bench/record.ts';
+import { summarizeLatency } from '../daemon/cli/bench/statistics.ts';
+import type { Latency } from '../daemon/cli/bench/statistics.ts';
 
-/** Whichever limit comes first ends a series. */
+/** A series ends once both limits are reached. */
 export interface Effort {
   readonly timeMs: number;
   readonly iterationCount: number;
@@ -19,19 +20,13 @@ export interface Effort {
 export const FULL_EFFORT: Effort = { timeMs: 2000, iterationCount: 20, warmupMs: 300 };
 export const QUICK_EFFORT: Effort = { timeMs: 100, iterationCount: 5, warmupMs: 20 };
 
-const WORK_FIELDS = [
-  'contentBytesLoaded',
-  'indexBytesLoaded',
-  'filesConsidered',
-  'filesLoaded',
-  'ngramLookups',
-  'ngramMatches',
-] as const;
-export type Work = Readonly<Record<(typeof WORK_FIELDS)[number], number>>;
+/** Whose `stats` are kept, as medians: waiting differs from one to the next. */
+const STATS_ANSWER_COUNT = 3;
 
 export interface ColumnFigure {
   readonly latency: Latency;
-  readonly work: Work;
+  readonly stats: Readonly<Record<string, number>>;
+  readonly calibration: Calibration;
 }
 
 export type CaseFigure =
@@ -85,15 +80,21 @@ export function findProblem(
   return list.length > 0 ? list.join(', ') : undefined;
 }
 
-function workOf({ stats }: SearchResponse): Work {
-  return {
-    contentBytesLoaded: stats.contentBytesLoaded,
-    indexBytesLoaded: stats.indexBytesLoaded,
-    filesConsidered: stats.filesConsidered,
-    filesLoaded: stats.filesLoaded,
-    ngramLookups: stats.ngramLookups,
-    ngramMatches: stats.ngramMatches,
-  };
+/** Of some answers, with what is wrong in one of them. Rejects if an answer is not 200. */
+export async function checkAnswers(
+  client: SearchClient,
+  body: string,
+  expected: Counts,
+  matches: number,
+): Promise<{ readonly stats: Record<string, number>; readonly problem: string | undefined }> {
+  const answers: SearchResponse['stats'][] = [];
+  let problem: string | undefined;
+  while (answers.length < STATS_ANSWER_COUNT && problem === undefined) {
+    const response = await search(client, body);
+    problem = findProblem(response, expected, matches);
+    answers.push(response.stats);
+  }
+  return { stats: medianStats(answers), problem };
 }
 
 /** Rejects if an answer is not 200. */
@@ -107,22 +108,19 @@ export function measureLatency(
 
 /** Rejects if an answer is not 200. */
 export async function measureCalls(call: () => Promise<Answer>, effort: Effort): Promise<Latency> {
-  const bench = new Bench({
-    time: effort.timeMs,
-    iterations: effort.iterationCount,
-    warmupTime: effort.warmupMs,
-    warmupIterations: 2,
-    retainSamples: true,
-    throws: true,
-  });
-  const task = async (): Promise<void> => {
-    const { status } = await call();
-    if (status !== 200) throw new Error(`HTTP ${String(status)}`);
+  const series = async (durationMs: number, count: number): Promise<number[]> => {
+    const samples: number[] = [];
+    const endMs = performance.now() + durationMs;
+    while (samples.length < count || performance.now() < endMs) {
+      const startMs = performance.now();
+      const { status } = await call();
+      samples.push(performance.now() - startMs);
+      if (status !== 200) throw new Error(`HTTP ${String(status)}`);
+    }
+    return samples;
   };
-  bench.add('request', task, { async: true });
-  const [measured] = await bench.run();
-  if (measured?.result.state !== 'completed') throw new Error('the measurement was cut short');
-  return summarizeLatency(measured.result.latency.samples ?? []);
+  await series(effort.warmupMs, 2);
+  return summarizeLatency(await series(effort.timeMs, effort.iterationCount));
 }
 
 /** With an ordinary number of matches; undefined: a stream has no result. Rejects if one has no end. */
@@ -153,13 +151,10 @@ export async function measureCase(
   const columns: ColumnFigure[] = [];
   for (const matches of [MATCHES_PAGE, MATCHES_MAX]) {
     const body = bodyOf(benchCase, matches);
-    const response = await search(client, body);
-    const problem = findProblem(response, expected, matches);
+    const { stats, problem } = await checkAnswers(client, body, expected, matches);
     if (problem !== undefined) return { kind: 'wrong', problem };
-    columns.push({
-      work: workOf(response),
-      latency: await measureLatency(client, body, effort),
-    });
+    const measured = await calibrated(() => measureLatency(client, body, effort));
+    columns.push({ stats, latency: measured.result, calibration: measured.calibration });
   }
   const [limited, all] = columns;
   if (!limited || !all) throw new Error('a case has two columns');

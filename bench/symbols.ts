@@ -3,7 +3,12 @@
 import { MATCHES_MAX, MATCHES_PAGE, send } from './client.ts';
 import type { Answer } from './client.ts';
 import { type Effort, measureCalls } from './runner.ts';
-import { type Column, formatMs, formatTable, type Latency } from './statistics.ts';
+import {
+  type Column,
+  formatMs,
+  formatTable,
+  type Latency,
+} from '../daemon/cli/bench/statistics.ts';
 
 interface SymbolCase {
   readonly id: string;

@@ -19,7 +19,7 @@ import {
   formatTable,
   type Latency,
   summarizeLatency,
-} from './statistics.ts';
+} from '../daemon/cli/bench/statistics.ts';
 
 const RARE_WORDS = [
   'sanity_check_segment_list',

@@ -1,6 +1,6 @@
 // The results of attacks as tables for people.
 
-import { type Column, formatMs, formatTable } from '../statistics.ts';
+import { type Column, formatMs, formatTable } from '../../daemon/cli/bench/statistics.ts';
 import type { AttackResult, PhaseFigures } from './run.ts';
 
 function megabytes(size: number): string {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildIndex, findSymbols, type RunningDaemon, startDaemon } from '../daemon.ts';
-import { quantile } from '../statistics.ts';
+import { quantile } from '../../daemon/cli/bench/statistics.ts';
 import type { Attack } from './attacks.ts';
 import { endpointCalls } from './calls.ts';
 import { Crew, pause } from './crew.ts';

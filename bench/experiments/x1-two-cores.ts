@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { instantiateCore } from '../../test/core/driver.ts';
-import { median } from '../statistics.ts';
+import { median } from '../../daemon/cli/bench/statistics.ts';
 import { readCorpus } from './corpus.ts';
 
 interface ScanExports {

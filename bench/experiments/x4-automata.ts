@@ -7,7 +7,7 @@
 
 import v8 from 'node:v8';
 import { instantiateCore, type CoreInstance } from '../../test/core/driver.ts';
-import { median } from '../statistics.ts';
+import { median } from '../../daemon/cli/bench/statistics.ts';
 import { buildAutomaton, byteClasses, type Automaton, type Step } from './automaton.ts';
 import { readCorpus } from './corpus.ts';
 

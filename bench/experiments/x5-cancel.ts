@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildIndex, startDaemon } from '../daemon.ts';
 import { seededRandom } from '../samples.ts';
-import { formatMs, formatTable, summarizeLatency } from '../statistics.ts';
+import { formatMs, formatTable, summarizeLatency } from '../../daemon/cli/bench/statistics.ts';
 
 const QUIET_MS = 10;
 

@@ -25,7 +25,7 @@ import { scopeOf } from '../../daemon/engine/search/scope.ts';
 import type { DumpPart } from '../../daemon/store/dump.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { seededRandom } from '../samples.ts';
-import { formatMs, formatTable, summarizeLatency } from '../statistics.ts';
+import { formatMs, formatTable, summarizeLatency } from '../../daemon/cli/bench/statistics.ts';
 
 const USER_COUNT = 100_000;
 const REPO_COUNT = 100_000;

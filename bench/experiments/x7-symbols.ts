@@ -14,7 +14,7 @@ import {
 } from '../../daemon/engine/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/engine/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../daemon/engine/symbols/kinds.ts';
-import { formatTable } from '../statistics.ts';
+import { formatTable } from '../../daemon/cli/bench/statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
 const ROWS_MAX = 60;

@@ -12,7 +12,7 @@ import { runGit, startGit } from '../../daemon/sources/git/git.ts';
 import { History, type HistoryTarget } from '../../daemon/sources/history/history.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { seededRandom } from '../samples.ts';
-import { formatMs, formatTable, summarizeLatency } from '../statistics.ts';
+import { formatMs, formatTable, summarizeLatency } from '../../daemon/cli/bench/statistics.ts';
 
 const COMMIT_COUNT = 100_000;
 const FOLDER_COUNT = 100;

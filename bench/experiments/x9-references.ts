@@ -9,7 +9,7 @@ import { Language, type Node, Parser } from 'web-tree-sitter';
 import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
 import { openExtractor } from '../../daemon/engine/symbols/extractor.ts';
 import { grammarFile, grammarOf } from '../../daemon/engine/symbols/grammars.ts';
-import { type Column, formatTable } from '../statistics.ts';
+import { type Column, formatTable } from '../../daemon/cli/bench/statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
 const WORD = /\w+/g;

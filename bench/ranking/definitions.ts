@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createClient, search, type SearchClient } from '../client.ts';
-import { formatTable } from '../statistics.ts';
+import { formatTable } from '../../daemon/cli/bench/statistics.ts';
 import { type DefinedName, drawNames } from './names.ts';
 import { FIRST_FILES, checkTrees } from './run.ts';
 import { type ServerOptions, withServer } from './server.ts';

@@ -1,6 +1,6 @@
 // Mean reciprocal rank (MRR) and recall at 1 and 5 of each class, half and system. The worst class comes first.
 
-import { type Column, formatTable } from '../statistics.ts';
+import { type Column, formatTable } from '../../daemon/cli/bench/statistics.ts';
 import { type Half, HALVES } from './draw.ts';
 import type { RankedQuery } from './run.ts';
 

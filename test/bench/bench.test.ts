@@ -17,7 +17,7 @@ import { findInLinks, readLinks } from '../../bench/links.ts';
 import { countExcluded, referenceCounts } from '../../bench/reference.ts';
 import { QUICK_EFFORT, findProblem, measureCase } from '../../bench/runner.ts';
 import { drawSamples, seededRandom } from '../../bench/samples.ts';
-import { median, quantile } from '../../bench/statistics.ts';
+import { median, quantile } from '../../daemon/cli/bench/statistics.ts';
 import { statsOf } from '../http/answers.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { startFakeDaemon } from './fake-daemon.ts';
@@ -150,7 +150,7 @@ void test('a case is measured only if its counts are right', async () => {
     const figure = await measureCase(client, ALPHA, right, QUICK_EFFORT);
     assert.equal(figure.kind, 'measured');
     assert.ok(figure.all.latency.sampleCount >= QUICK_EFFORT.iterationCount);
-    assert.equal(figure.all.work.contentBytesLoaded, 1000);
+    assert.equal(figure.all.stats['contentBytesLoaded'], 1000);
     const wrong = await measureCase(client, ALPHA, { ...right, lines: 2 }, QUICK_EFFORT);
     assert.deepEqual(wrong, { kind: 'wrong', problem: '3 lines instead of 2' });
   } finally {

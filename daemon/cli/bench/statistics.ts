@@ -7,6 +7,8 @@ export interface Latency {
   readonly p99Ms: number;
   /** Of one client that waits for each answer. */
   readonly perSecond: number;
+  /** In the order given. */
+  readonly samplesMs: readonly number[];
 }
 
 /** The nearest-rank quantile; `sorted`: ascending, not empty; `share`: above 0, at most 1. */
@@ -34,6 +36,7 @@ export function summarizeLatency(samplesMs: readonly number[]): Latency {
     p95Ms: quantile(sorted, 0.95),
     p99Ms: quantile(sorted, 0.99),
     perSecond: totalMs > 0 ? (1000 * sorted.length) / totalMs : 0,
+    samplesMs,
   };
 }
 
