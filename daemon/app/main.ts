@@ -7,7 +7,9 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import type { ControlServer } from '../http/control-server.ts';
 import type { HttpHandler } from '../http/adapters/adapter.ts';
+import { type MetricsServer, startMetricsServer } from '../http/metrics-server.ts';
 import { createLocalServer, createServer, type LocalServer } from '../http/server.ts';
+import type { CompletedSearch } from '../engine/search/answer.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { readSecretSource } from '../base/config/secret-source.ts';
 import { memberSyncOf } from './member-lists.ts';
@@ -29,6 +31,8 @@ import { connectionLimitsOf, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import type { AddedSources } from '../sync/sources/repo-sources.ts';
 import type { Served } from '../index/served/served.ts';
+import type { Metrics } from './metrics.ts';
+import { type MetricSources, readMetrics } from './metric-sources.ts';
 import { servicesOf } from './services.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from '../sync/source-watch.ts';
@@ -77,7 +81,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   for (const notice of configuration.notices) log.warn(notice);
   const startedMs = Date.now();
   let health: HealthSeries | undefined;
-  const instance = await openDataDir(options, (durationMs) => health?.noteSearch(durationMs));
+  let metrics: Metrics | undefined;
+  const onCompleted = (search: CompletedSearch): void => noteSearch(search, health, metrics);
+  const instance = await openDataDir(options, onCompleted);
   const abort = new AbortController();
   const opened = new OpenedParts(instance);
   try {
@@ -110,7 +116,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status,
       stopping: signal,
     });
-    server = opened.add(await openServer(options, instance, control, services));
+    metrics = await openMetrics(options, { server: () => server });
+    server = opened.add(await openServer(options, instance, control, services, metrics));
+    opened.add(await serveMetrics(options, metrics));
     opened.add(await openControlSocket(server, log));
     instance.pool.start();
     const indexer = indexerOf(instance);
@@ -168,17 +176,50 @@ function openHealth({ parts }: Instance, serverOf: () => LocalServer | undefined
   }));
 }
 
+function noteSearch(
+  search: CompletedSearch,
+  health: HealthSeries | undefined,
+  metrics: Metrics | undefined,
+): void {
+  health?.noteSearch(search.durationNs / 1e6);
+  metrics?.noteSearch(search);
+}
+
+/** Undefined: nobody asks for metrics. Loaded on demand, as most daemons need none. */
+async function openMetrics(
+  { configuration, isLocal = false }: DaemonOptions,
+  sources: MetricSources,
+): Promise<Metrics | undefined> {
+  if (configuration.metrics === undefined || isLocal) return undefined;
+  const { Metrics } = await import('./metrics.ts');
+  return new Metrics(readMetrics(sources));
+}
+
+/** Errors: ConfigError. */
+async function serveMetrics(
+  { configuration, log }: DaemonOptions,
+  metrics: Metrics | undefined,
+): Promise<Pick<MetricsServer, 'close'>> {
+  const { metrics: at } = configuration;
+  if (at === undefined || metrics === undefined) return { close: () => Promise.resolve() };
+  const server = await startMetricsServer(at, metrics);
+  log.info('metrics are served', { url: server.url });
+  return server;
+}
+
 function openServer(
   { configuration, log, isLocal = false }: DaemonOptions,
   instance: Instance,
   control: ControlPlane,
   services: Services,
+  metrics: Metrics | undefined,
 ): Promise<LocalServer> {
   return (isLocal ? createLocalServer : createServer)({
     configuration,
     services,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
+    onRequest: metrics && ((request) => metrics.noteRequest(request)),
     ...control,
   });
 }
@@ -219,7 +260,7 @@ async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
 
 function openDataDir(
   { configuration, log, onProgress, env = {} }: DaemonOptions,
-  onCompleted: (durationMs: number) => void,
+  onCompleted: (search: CompletedSearch) => void,
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,

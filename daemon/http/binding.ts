@@ -2,10 +2,11 @@
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { Configuration } from '../base/config/configuration.ts';
+import { systemCodeOf } from '../base/caught.ts';
+import type { ListenAddress } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
-import { VARIABLES } from '../base/config/variables.ts';
-import type { BoundAddress, HttpRequest } from './adapters/adapter.ts';
+import type { Variable } from '../base/config/variables.ts';
+import type { BoundAddress, HttpAdapter, HttpRequest } from './adapters/adapter.ts';
 import { plain } from './client-address.ts';
 
 export interface Binding {
@@ -20,22 +21,43 @@ loopback.addAddress('::1', 'ipv6');
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(LOOPBACK_NAMES);
 
-/** Errors: ConfigError if the host of the configuration does not resolve. */
-export async function resolveBinding(configuration: Configuration): Promise<Binding> {
-  const { host } = configuration;
-  const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
+/** Errors: ConfigError naming the variable if the host does not resolve. */
+export async function resolveBinding(host: string, variable: Variable): Promise<Binding> {
+  const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'), variable);
   return { address, isLoopback: loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
-async function resolveHost(host: string): Promise<string> {
+async function resolveHost(host: string, variable: Variable): Promise<string> {
   if (isIP(host) !== 0) return host;
   try {
     return (await lookup(host)).address;
   } catch {
     throw new ConfigError(
-      VARIABLES.host.name,
+      variable.name,
       `${JSON.stringify(host)} does not resolve`,
-      `allowed: ${VARIABLES.host.allowed}`,
+      `allowed: ${variable.allowed}`,
+    );
+  }
+}
+
+/** Errors: ConfigError, with the names of what sets the address, if it cannot be bound. */
+export async function listen(
+  adapter: Pick<HttpAdapter, 'listen'>,
+  binding: Binding,
+  { host, port }: ListenAddress,
+  names: string,
+): Promise<BoundAddress> {
+  try {
+    return await adapter.listen(binding.address, port);
+  } catch (error) {
+    const code = systemCodeOf(error);
+    const isTaken = code === 'EADDRINUSE';
+    throw new ConfigError(
+      names,
+      `cannot listen on ${host} port ${port}${code === undefined ? '' : ` (${code})`}`,
+      isTaken
+        ? 'another program, perhaps another Trawl, has the port; stop it, or choose a free port'
+        : 'choose a free port and an address of this machine',
     );
   }
 }

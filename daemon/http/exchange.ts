@@ -5,6 +5,7 @@ import type { Access } from './access.ts';
 import type { HttpRequest } from './adapters/adapter.ts';
 import type { Reservation } from './adapters/memory-budget.ts';
 import type { Permit } from './admission.ts';
+import type { ErrorCode } from '../api/shapes/api-error.ts';
 import type { Endpoint } from '../api/shapes/endpoint.ts';
 import type { Route } from './router.ts';
 
@@ -22,6 +23,7 @@ export interface Exchange {
   caller?: Caller | undefined;
   readonly operator?: Caller | undefined;
   permit?: Permit;
+  errorCode?: ErrorCode;
   reservation?: Reservation | undefined;
   body?: Promise<Buffer>;
   /** Nothing may be reserved for this request any more: its response has ended, or had nothing to release. */

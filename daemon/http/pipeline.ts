@@ -7,7 +7,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits.ts';
 import { SEES_NOTHING } from '../repos/repo-access.ts';
 import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/shapes/endpoint.ts';
-import { ApiError, toApiError } from '../api/shapes/api-error.ts';
+import { ApiError, type ErrorCode, toApiError } from '../api/shapes/api-error.ts';
 import type { EventStream, Services } from '../api/shapes/endpoint-services.ts';
 import type { LazyBytes } from '../base/lazy-bytes.ts';
 import type { Settings } from '../base/config/settings.ts';
@@ -56,6 +56,16 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
+  readonly onRequest?: ((request: EndedRequest) => void) | undefined;
+}
+
+/** A request that was answered; of a stream, to its end. */
+export interface EndedRequest {
+  /** Undefined: no endpoint was found. */
+  readonly endpoint: Pick<Endpoint, 'method' | 'path'> | undefined;
+  readonly status: number;
+  readonly errorCode: ErrorCode | undefined;
+  readonly durationMs: number;
 }
 
 function boundsOf(settings: Settings): AdmissionBounds {
@@ -136,8 +146,8 @@ export class Pipeline {
     if (isBodyStream(body)) return response;
     const endMs = performance.now();
     // The answer is sent before its line is formatted.
-    if (this.options.log.isEnabled('info'))
-      process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
+    if (this.options.onRequest !== undefined || this.options.log.isEnabled('info'))
+      process.nextTick(() => this.#noteRequest(exchange, status, bodySize(body), endMs));
     const { reservation, ends } = exchange;
     if (reservation === undefined && ends.length === 0) {
       exchange.isOver = true;
@@ -290,7 +300,7 @@ export class Pipeline {
       onClose: (sentSize) => {
         this.#end(exchange);
         const sent = exchange.request.signal.aborted ? CLIENT_GONE_STATUS : status;
-        this.#logRequest(exchange, sent, sentSize, performance.now());
+        this.#noteRequest(exchange, sent, sentSize, performance.now());
       },
     };
   }
@@ -337,7 +347,13 @@ export class Pipeline {
     if (hasWaited) await findCallerAgain(this.accessParts, access);
   }
 
-  #toApiError(error: unknown, { request, requestId, operator }: Exchange): ApiError {
+  #toApiError(error: unknown, exchange: Exchange): ApiError {
+    const apiError = this.#apiErrorOf(error, exchange);
+    exchange.errorCode = apiError.errorCode;
+    return apiError;
+  }
+
+  #apiErrorOf(error: unknown, { request, requestId, operator }: Exchange): ApiError {
     const apiError = toApiError(error);
     if (apiError !== undefined) return apiError;
     // An error after the client went away is a consequence of that.
@@ -358,8 +374,9 @@ export class Pipeline {
     };
   }
 
-  #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
-    const { request, route, requestId, startMs, caller, address } = exchange;
+  #noteRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
+    const { request, route, requestId, startMs, caller, address, endpoint, errorCode } = exchange;
+    this.options.onRequest?.({ endpoint, status, errorCode, durationMs: endMs - startMs });
     this.options.log.info('request', {
       requestId,
       method: request.method,

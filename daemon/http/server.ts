@@ -2,13 +2,12 @@
 
 import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Configuration } from '../base/config/configuration.ts';
-import { systemCodeOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import type { Log } from '../base/log.ts';
 import type { AdapterOptions, BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
-import { allowedHosts, type Binding, defaultBaseUrl, resolveBinding } from './binding.ts';
+import { allowedHosts, defaultBaseUrl, listen, resolveBinding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { type ControlServer, startControlServer } from './control-server.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
@@ -24,7 +23,10 @@ const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undef
 
 export interface ServerOptions
   extends
-    Pick<PipelineOptions, 'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver'>,
+    Pick<
+      PipelineOptions,
+      'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onRequest'
+    >,
     Omit<AdapterOptions, 'handle'> {
   readonly configuration: Configuration;
 }
@@ -55,7 +57,7 @@ export interface RunningServer extends LocalServer {
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;
   const log = options.log.labelled('http');
-  const binding = await resolveBinding(configuration);
+  const binding = await resolveBinding(configuration.host, VARIABLES.host);
   let handle: HttpHandler = refuse;
   const adapter = await openAdapter(
     configuration.http,
@@ -72,7 +74,8 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
       `uws cannot listen on ${configuration.host}: its parser accepts malformed requests`,
       `use node, or a loopback address in ${VARIABLES.host.name}`,
     );
-  const address = await listen(adapter, binding, configuration);
+  const names = `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`;
+  const address = await listen(adapter, binding, configuration, names);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
   const hosts = allowedHosts(binding, configuration.baseUrl);
@@ -117,26 +120,6 @@ function localServerOf(pipeline: Pipeline, dataDir: string): LocalServer {
   };
 }
 
-async function listen(
-  adapter: HttpAdapter,
-  binding: Binding,
-  { host, port }: Configuration,
-): Promise<BoundAddress> {
-  try {
-    return await adapter.listen(binding.address, port);
-  } catch (error) {
-    const code = systemCodeOf(error);
-    const isTaken = code === 'EADDRINUSE';
-    throw new ConfigError(
-      `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`,
-      `cannot listen on ${host} port ${port}${code === undefined ? '' : ` (${code})`}`,
-      isTaken
-        ? 'another program, perhaps another Trawl, has the port; stop it, or choose a free port'
-        : 'choose a free port and an address of this machine',
-    );
-  }
-}
-
 export function servedEndpoints(version: string, log: Log): readonly Endpoint[] {
   return [...ENDPOINTS, ...mcpEndpoints(version, log), ...OAUTH_ENDPOINTS, ...PAGE_ENDPOINTS];
 }
@@ -146,7 +129,7 @@ function makePipeline(
   address: Pick<PipelineOptions, 'baseUrl' | 'hasPages' | 'hosts'>,
   log: Log,
 ): Pipeline {
-  const { configuration, services, accounts, ledger, onAnswerOver } = options;
+  const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   const version = readProductVersion();
   return new Pipeline({
     endpoints: servedEndpoints(version, log),
@@ -160,5 +143,6 @@ function makePipeline(
     version,
     log,
     onAnswerOver,
+    onRequest,
   });
 }

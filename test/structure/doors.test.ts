@@ -101,6 +101,7 @@ const DOORS: readonly Door[] = [
     code: /\bswagger-ui-dist\b/,
     locations: ['daemon/api/'],
   },
+  { what: 'metrics', module: ['prom-client'], locations: ['daemon/app/metrics.ts'] },
   { what: 'pino', module: ['pino'], locations: ['daemon/base/log.ts'] },
   { what: 'SQL', module: ['kysely', 'libsql', 'pg'], locations: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], locations: ['daemon/cli/'] },

@@ -37,10 +37,13 @@ interface FilePart extends FileConfiguration {
   readonly fileSettings: FileConfiguration['settings'];
 }
 
-export interface Configuration extends FilePart {
+export interface ListenAddress {
   readonly host: string;
   /** 0: the system chooses. */
   readonly port: number;
+}
+
+export interface Configuration extends FilePart, ListenAddress {
   /** Without trailing slash; undefined: derived from the bound address. */
   readonly baseUrl: string | undefined;
   readonly dataDir: string;
@@ -59,6 +62,8 @@ export interface Configuration extends FilePart {
   readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
+  /** Where metrics are served; undefined: nowhere. */
+  readonly metrics: ListenAddress | undefined;
   /** Current; `file` never changes. */
   readonly log: LogConfiguration;
   /** Variables that hold the file's secrets and the proxies, without our own secrets. */
@@ -124,6 +129,10 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'node',
+    metrics:
+      values.metricsPort === undefined
+        ? undefined
+        : { host: values.metricsHost ?? '', port: values.metricsPort },
     get log() {
       return {
         level: values.logLevel ?? read.settings.logLevel ?? 'info',

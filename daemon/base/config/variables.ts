@@ -48,6 +48,9 @@ const baseUrl = z
   })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
+const host = z.string().regex(/^(?:[A-Za-z0-9.:_-]+|\[[0-9A-Fa-f.:]+\])$/);
+const HOST_ALLOWED = 'an address of this machine or a host name';
+
 export const API_KEY_PREFIX = 'svk_';
 
 export const HTTP_KINDS = ['node', 'uws'] as const;
@@ -64,8 +67,8 @@ export const VARIABLES = {
     name: 'TRAWL_HOST',
     flag: 'host',
     defaultText: '127.0.0.1',
-    allowed: 'an address of this machine or a host name',
-    schema: z.string().regex(/^(?:[A-Za-z0-9.:_-]+|\[[0-9A-Fa-f.:]+\])$/),
+    allowed: HOST_ALLOWED,
+    schema: host,
   },
   baseUrl: {
     name: 'TRAWL_BASE_URL',
@@ -160,6 +163,18 @@ export const VARIABLES = {
     defaultText: 'node',
     allowed: 'node or uws',
     schema: z.enum(HTTP_KINDS),
+  },
+  metricsPort: {
+    name: 'TRAWL_METRICS_PORT',
+    defaultNote: 'off',
+    allowed: '0 to 65535',
+    schema: integer(0, 65535),
+  },
+  metricsHost: {
+    name: 'TRAWL_METRICS_HOST',
+    defaultText: '127.0.0.1',
+    allowed: HOST_ALLOWED,
+    schema: host,
   },
   logLevel: {
     name: 'TRAWL_LOG_LEVEL',

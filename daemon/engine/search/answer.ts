@@ -77,6 +77,33 @@ export function statsNumbers(
   };
 }
 
+/** Times in ns: from the arrival of the request, up to the first unit, and of work, summed over all threads. */
+export interface CompletedSearch {
+  readonly kind: 'search' | 'stream';
+  readonly durationNs: number;
+  readonly waitNs: number;
+  readonly bindNs: number;
+  readonly matchNs: number;
+  /** Why it is not exhaustive; empty if it is. */
+  readonly reasons: readonly string[];
+}
+
+export function completedSearch(
+  kind: CompletedSearch['kind'],
+  numbers: StatsNumbers,
+  reasons: readonly string[],
+): CompletedSearch {
+  const { duration, wait, matchTreeConstruction, matchTreeSearch } = numbers;
+  return {
+    kind,
+    durationNs: duration,
+    waitNs: wait,
+    bindNs: matchTreeConstruction,
+    matchNs: matchTreeSearch,
+    reasons,
+  };
+}
+
 export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
 
 export function statsObject(numbers: StatsNumbers, reason: FlushReason): object {

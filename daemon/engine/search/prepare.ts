@@ -2,7 +2,7 @@
 
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { SearchPool } from '../host/pool.ts';
-import type { Gaps } from './answer.ts';
+import type { CompletedSearch, Gaps } from './answer.ts';
 import { PlanError } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
@@ -81,13 +81,13 @@ export interface EngineParts {
   readonly inlineNs?: bigint | undefined;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
-  readonly onCompleted?: ((durationMs: number) => void) | undefined;
+  readonly onCompleted?: ((search: CompletedSearch) => void) | undefined;
 }
 
 export interface ShortAnswer {
   /** Of the response. */
   readonly json: Uint8Array<ArrayBuffer>;
-  readonly durationMs: number;
+  readonly completed: CompletedSearch;
 }
 
 /** Whole searches on a reserved pool thread (short-searches.ts). Undefined: to be run by the caller. */

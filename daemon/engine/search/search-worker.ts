@@ -6,6 +6,7 @@ import { compactIds } from '../../repos/repo-id-set.ts';
 import type { RepoAccess } from '../../repos/repo-access.ts';
 import type { Searcher } from '../host/searcher.ts';
 import { startThread, type TaskResult } from '../host/search-thread.ts';
+import type { CompletedSearch } from './answer.ts';
 import type { EngineParts, ShortAnswer } from './prepare.ts';
 import { search } from './search.ts';
 import type { PostedAccess, PostedState, ShortSearch } from './short-searches.ts';
@@ -67,7 +68,7 @@ async function answerOf(
 ): Promise<ShortAnswer | undefined> {
   // Ordering reads tables of shards that were searched before.
   if (searcher.hasVisitors) return undefined;
-  let durationMs = 0;
+  let completed: CompletedSearch | undefined;
   const parts: EngineParts = {
     searcher,
     pool: { size: 1, search: refuse, searchOn: refuse, render: refuse },
@@ -78,7 +79,7 @@ async function answerOf(
     timeoutMs: 0,
     inlineNs: searchNs,
     onShardFailure: refuse,
-    onCompleted: (duration) => (durationMs = duration),
+    onCompleted: (search) => (completed = search),
   };
   try {
     // Without contexts `context:` fails here, and is run again.
@@ -95,7 +96,7 @@ async function answerOf(
       bytes.set(part, offset);
       offset += part.byteLength;
     }
-    return { json: bytes, durationMs };
+    return completed && { json: bytes, completed };
   } catch {
     return undefined;
   }

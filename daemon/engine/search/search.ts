@@ -3,7 +3,7 @@
 
 import { arrivalNs } from '../../base/search-permit.ts';
 import { ShardError } from '../host/space.ts';
-import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
+import { completedSearch, exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import {
   fittingCount,
   textsAround,
@@ -52,7 +52,7 @@ export async function search(
     const answer = await parts.shortSearches?.run(thread, parts, request, environment);
     environment.signal.throwIfAborted();
     if (answer !== undefined) {
-      parts.onCompleted?.(answer.durationMs);
+      parts.onCompleted?.(answer.completed);
       return answer;
     }
   }
@@ -170,7 +170,7 @@ export async function completeSearch(
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, options.onRendered);
   const answered = await answerOf(prepared, outcome, render, environment, startNs);
-  parts.onCompleted?.(answered.numbers.duration / 1e6);
+  parts.onCompleted?.(completedSearch('search', answered.numbers, answered.reasons));
   return { prepared, outcome, ...answered };
 }
 

@@ -6,7 +6,7 @@ import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { arrivalNs } from '../../base/search-permit.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
-import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
+import { completedSearch, exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { fittingCount, type FlushReason, statsObject } from './answer.ts';
 import { TOO_SMALL, withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
@@ -326,7 +326,7 @@ export class SearchStream {
       ...(isEmptied ? { hints: [TOO_SMALL] } : await this.#prepared.hints(matched)),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
-    this.#parts.onCompleted?.(totals.duration / 1e6);
+    this.#parts.onCompleted?.(completedSearch('stream', totals, reasons));
   }
 }
 
