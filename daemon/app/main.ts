@@ -116,7 +116,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status,
       stopping: signal,
     });
-    metrics = await openMetrics(options, { server: () => server });
+    metrics = await openMetrics(options, { instance, control, server: () => server, problems });
     server = opened.add(await openServer(options, instance, control, services, metrics));
     opened.add(await serveMetrics(options, metrics));
     opened.add(await openControlSocket(server, log));

@@ -73,6 +73,14 @@ export interface HostPause {
 /** Bound: lines of the log; a shorter pause is over before anybody reads of it. */
 const LOGGED_MS_MIN = 5_000;
 
+/** By host: requests that it still takes, as its last answer said. */
+export const hostBudgets = new Map<string, number>();
+
+export function noteHostBudget(host: string, headers: Limited['headers']): void {
+  const text = headers.get('x-ratelimit-remaining') ?? headers.get('ratelimit-remaining');
+  if (text !== null && /^\d+$/.test(text)) hostBudgets.set(host, Number(text));
+}
+
 /** By host. Of performance.now, which clock changes do not affect. */
 const ends = new Map<string, number>();
 

@@ -23,7 +23,8 @@ import {
   type Question,
 } from './failures.ts';
 import { HostError } from './host.ts';
-import { isRateLimited, type Limited, noteHostPause, requestedPauseMs } from './rate-limit.ts';
+import { isRateLimited, type Limited, noteHostBudget } from './rate-limit.ts';
+import { noteHostPause, requestedPauseMs } from './rate-limit.ts';
 import { openDispatcher, type Environment } from '../base/config/dispatcher.ts';
 
 export interface FetchOptions {
@@ -240,6 +241,7 @@ export class HostTransport {
     try {
       const answer = await this.#follow({ ...outgoing, signal: limit.signal });
       awaiting.noteAnswer();
+      noteHostBudget(outgoing.host, answer.headers);
       this.#applyPause(requestedPauseMs(answer, Date.now()), outgoing);
       const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now();
       if (!Number.isNaN(aheadMs)) this.#clockAheadMs = aheadMs;

@@ -30,6 +30,10 @@ async function valueOf(name: string, labels: Readonly<Record<string, string>>): 
   return found[0]?.value ?? 0;
 }
 
+function codesIn(text: string): string[] {
+  return [...text.matchAll(/`(\w+)`/g)].map(([, one = '']) => one);
+}
+
 before(async () => {
   const repo = makeRepo({ 'secret-plum.txt': 'plum\nplum\n' });
   served = await serveIndexed(temporaryFolder(), [repo], {
@@ -81,14 +85,24 @@ test('refusals count by class of status and by code', async () => {
   assert.equal(await valueOf('trawl_http_request_duration_seconds_count', unknown), 1);
 });
 
+test('gauges have what the daemon has', async () => {
+  assert.equal(await valueOf('trawl_repositories', { state: 'ready' }), 1);
+  assert.equal(await valueOf('trawl_repositories', { state: 'failed' }), 0);
+  assert.equal(await valueOf('trawl_docs', {}), 1);
+  assert.ok((await valueOf('trawl_index_bytes', {})) > 0);
+  assert.equal(await valueOf('trawl_store_up', {}), 1);
+  assert.ok((await valueOf('trawl_mappings', {})) > 10);
+  const completed = { queue: 'repo-index', result: 'completed' };
+  assert.equal(await valueOf('trawl_job_attempts_total', completed), 1);
+});
+
 test('OPERATIONS.md lists the metrics with their labels', async () => {
   const [, part = ''] = readFileSync('daemon/OPERATIONS.md', 'utf8').split('\n## Metrics\n');
-  const rows = part.split('\n## ')[0]!.matchAll(/^\| `(trawl_\w+)` \| (.*?) \|/gm);
+  const rows = part.split('\n## ')[0]!.matchAll(/^\| (`trawl_.*?) \| (.*?)\|/gm);
   const listed = new Map(
-    [...rows].map(([, name = '', labels = '']) => [
-      name,
-      [...labels.matchAll(/`(\w+)`/g)].map(([, one = '']) => one),
-    ]),
+    [...rows].flatMap(([, names = '', labels = '']) =>
+      codesIn(names).map((name) => [name, codesIn(labels)] as const),
+    ),
   );
   const text = await (await fetch(address)).text();
   const names = [...text.matchAll(/^# TYPE (trawl_\w+) /gm)].map(([, name = '']) => name);

@@ -40,6 +40,8 @@ export abstract class JobRunner<
   /** The last job of each target if it failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
   readonly failed: FailedJobs;
+  /** Attempts since the start. */
+  readonly ended = { completed: 0, failed: 0 };
   #fullCount = 0;
   /** No job starts while it runs: the disk is full. */
   #spaceTimer: NodeJS.Timeout | undefined;
@@ -205,6 +207,7 @@ export abstract class JobRunner<
 
   #complete(job: Job<Target, Result>, result: Result): void {
     this.failed.clear(job.targetId);
+    this.ended.completed++;
     this.#fullCount = 0;
     // Why: thousands of unchanged results are not worth a row each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(job.targetId) || job.row.failures > 0;
@@ -218,6 +221,7 @@ export abstract class JobRunner<
   async #fail(job: Job<Target, Result>, cause: unknown, durationMs: number): Promise<void> {
     const { target, failing } = this.#words;
     const name = job.target.name;
+    this.ended.failed++;
     await this.onFailure(job.target, cause);
     const error = messageOf(cause);
     this.say(job, 'error', failing, { [target === 'repository' ? 'repo' : target]: name, error });
