@@ -34,6 +34,7 @@ import type { Served } from '../index/served/served.ts';
 import type { Metrics } from './metrics.ts';
 import { type MetricSources, readMetrics } from './metric-sources.ts';
 import { servicesOf } from './services.ts';
+import { logSlow } from './slow-searches.ts';
 import { statusSource } from './status.ts';
 import { watchSources } from '../sync/source-watch.ts';
 import { someNames } from '../repos/some-names.ts';
@@ -297,7 +298,10 @@ function openDataDir(
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
-    onCompleted,
+    onCompleted: (search, origin) => {
+      onCompleted(search);
+      logSlow(log, configuration.settings.slowSearchMs, search, origin);
+    },
   });
 }
 

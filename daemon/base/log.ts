@@ -1,6 +1,6 @@
 // Log lines as text or JSON: level, message, label, timestamp, requestId and further fields. Built on pino; this file adds
 // the text format, removes secrets, and writes the file itself, so that a full disk does not stop the daemon. Queries are
-// logged at debug only.
+// logged at debug, and if they are slow and an owner asked for that.
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';

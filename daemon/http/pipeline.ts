@@ -185,6 +185,7 @@ export class Pipeline {
       hasPages,
       caller,
       clientKey: clientKeyOf(exchange),
+      requestId: exchange.requestId,
       repoAccess: caller?.repoAccess ?? SEES_NOTHING,
       contexts: accounts.contexts,
       actor: actorOf(caller, clientSource),

@@ -112,8 +112,10 @@ export const streamSearch = endpoint(
   async ({ body }, context) => {
     const { services, signal, permit, baseUrl, repoAccess, contexts, eventSizeMax, accounts } =
       context;
+    const { requestId, clientKey } = context;
+    const caller = { repoAccess, contexts, requestId, clientKey };
     // Not all of the context: a stream's output is not counted as one answer.
-    const environment = { signal, permit, baseUrl, repoAccess, contexts, eventSizeMax };
+    const environment = { signal, permit, baseUrl, eventSizeMax, ...caller };
     const found = services.search.stream(callOf(body, context), environment);
     const events = await explainMissingLicence(accounts, found);
     return { status: 200, content: { events } };

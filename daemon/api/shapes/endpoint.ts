@@ -80,6 +80,7 @@ export interface CallContext {
   readonly caller: Caller | undefined;
   /** The key for time slices, permits and bytes: a user, or an address. */
   readonly clientKey: string;
+  readonly requestId: string;
   /** What the caller sees; nothing without a caller. */
   readonly repoAccess: RepoAccess;
   /** Contexts that queries may name; none without the entitlement. */

@@ -79,6 +79,9 @@ export const settingsSchema = z.strictObject({
   ),
   maxMatchCount: integer(1, 100000).describe('a search that asks for more gets this'),
   searchTimeoutMs: integer(0, 30000).describe('deadline of a search; 0 = none'),
+  slowSearchMs: integer(0, 0).describe(
+    'a search that takes longer is logged with its query; 0 = none',
+  ),
   maxConcurrentSearches: integer(1, () => 2 * availableParallelism()).describe(
     'searches that run at a time, half of them by one caller while others wait',
   ),

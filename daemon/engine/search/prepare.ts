@@ -40,6 +40,9 @@ export interface SearchEnvironment {
   readonly permit?: SearchPermit | undefined;
   /** Reserves bytes for an answer that is sent as a whole. Errors end the search. */
   readonly takeMemory?: ((size: number) => void) | undefined;
+  /** For the log: the request, and whom it is for. */
+  readonly requestId?: string | undefined;
+  readonly clientKey?: string | undefined;
   /** Without trailing slash. */
   readonly baseUrl: string;
   readonly repoAccess: RepoAccess;
@@ -81,7 +84,15 @@ export interface EngineParts {
   readonly inlineNs?: bigint | undefined;
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
   /** Called for each search that reached its end, limit or deadline. */
-  readonly onCompleted?: ((search: CompletedSearch) => void) | undefined;
+  readonly onCompleted?: ((search: CompletedSearch, of: SearchOrigin) => void) | undefined;
+}
+
+/** Of what request a search was. */
+export interface SearchOrigin {
+  readonly request: SearchRequest;
+  readonly environment: SearchEnvironment;
+  /** Absent: another thread made it. */
+  readonly plan?: PlanNode;
 }
 
 export interface ShortAnswer {

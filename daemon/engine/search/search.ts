@@ -52,7 +52,7 @@ export async function search(
     const answer = await parts.shortSearches?.run(thread, parts, request, environment);
     environment.signal.throwIfAborted();
     if (answer !== undefined) {
-      parts.onCompleted?.(answer.completed);
+      parts.onCompleted?.(answer.completed, { request, environment });
       return answer;
     }
   }
@@ -170,7 +170,9 @@ export async function completeSearch(
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const render = (docs: DocList) => renderAnswer(docs, prepared.render, thread, options.onRendered);
   const answered = await answerOf(prepared, outcome, render, environment, startNs);
-  parts.onCompleted?.(completedSearch('search', answered.numbers, answered.reasons));
+  const { numbers, reasons } = answered;
+  const origin = { request, environment, plan: prepared.plan };
+  parts.onCompleted?.(completedSearch('search', numbers, reasons), origin);
   return { prepared, outcome, ...answered };
 }
 

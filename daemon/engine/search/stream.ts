@@ -6,7 +6,13 @@ import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { arrivalNs } from '../../base/search-permit.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
-import { completedSearch, exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
+import {
+  type CompletedSearch,
+  completedSearch,
+  exhaustiveness,
+  incompleteReasons,
+  repositoryInfos,
+} from './answer.ts';
 import { fittingCount, type FlushReason, statsObject } from './answer.ts';
 import { TOO_SMALL, withSizeLimit, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
@@ -54,7 +60,9 @@ export function startStream(
       const inputs = { parts, request, environment, snapshot, prepared, search: completeSearch };
       const hints = (found: Found) => answerHints({ ...inputs, found });
       const { eventSizeMax } = environment;
-      const own = { ...prepared, hints, sizeMax: request.maxBytes ?? Infinity };
+      const origin = { request, environment, plan: prepared.plan };
+      const onCompleted = (search: CompletedSearch) => parts.onCompleted?.(search, origin);
+      const own = { ...prepared, hints, onCompleted, sizeMax: request.maxBytes ?? Infinity };
       return new SearchStream(parts, own, snapshot, startNs, eventSizeMax);
     } catch (error) {
       parts.snapshots.release(snapshot);
@@ -67,6 +75,7 @@ export function startStream(
 type StreamPrepared = Omit<Prepared, 'hints'> & {
   /** Bytes of JSON that all results may take. */
   readonly sizeMax: number;
+  readonly onCompleted: (search: CompletedSearch) => void;
   readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
 
@@ -326,7 +335,7 @@ export class SearchStream {
       ...(isEmptied ? { hints: [TOO_SMALL] } : await this.#prepared.hints(matched)),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
-    this.#parts.onCompleted?.(completedSearch('stream', totals, reasons));
+    this.#prepared.onCompleted(completedSearch('stream', totals, reasons));
   }
 }
 

@@ -184,6 +184,7 @@ describe('settings', () => {
       alwaysIndexFilePatterns: ['*.min.js'],
       maxMatchCount: 5,
       searchTimeoutMs: 30000,
+      slowSearchMs: 0,
       maxConcurrentSearches: 2 * availableParallelism(),
       maxQueuedSearches: 64,
       maxSourceBytes: 67108864,
