@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
+import { addBenchCommand } from './commands/bench.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGrantCommand } from './commands/grant.ts';
@@ -70,6 +71,7 @@ function createProgram(context: CliContext): Command {
   addIndexCommand(program, context);
   addSearchCommand(program, context);
   addExplainCommand(program, context);
+  addBenchCommand(program, context);
   addInspectCommand(program, context);
   addVerifyCommand(program, context);
   addMcpCommand(program, context);

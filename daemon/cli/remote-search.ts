@@ -39,7 +39,8 @@ function isSearchEvent(value: unknown): value is SearchEvent {
   return isError || isLike(value, { files: [] }) || isLike(value, FINAL);
 }
 
-function addressOf(url: string, endpoint: string): URL {
+/** Errors: UsageError if `url` is no address of a server. */
+export function addressOf(url: string, endpoint: string): URL {
   const isAddress = URL.canParse(url) && /^https?:/.test(url);
   if (!isAddress) {
     const isSchemeMissing = !url.includes('://') && URL.canParse(`http://${url}`);

@@ -81,7 +81,7 @@ const NO_CREDENTIAL = JSON.stringify({
 });
 
 const COMMANDS =
-  'serve,index,search,explain,inspect,verify,version,user,key,grant,audit,backup,restore,' +
+  'serve,index,search,explain,bench,inspect,verify,version,user,key,grant,audit,backup,restore,' +
   'license,license keygen,license issue,license verify';
 
 test('help: of the program and each command', async () => {

@@ -3,7 +3,7 @@
 import { UsageError } from '../errors.ts';
 import { formatBytes, formatCount, formatDuration } from '../format.ts';
 import type { Calibration, RecordedCase, RunRecord } from './record.ts';
-import { type Column, formatMs, formatTable, median } from './statistics.ts';
+import { type Column, formatMs, formatTable, median, summarizeLatency } from './statistics.ts';
 import { compare, compareApart, type Comparison, type Pair, speedRange } from './verdict.ts';
 
 export interface ComparedCase {
@@ -27,6 +27,9 @@ export interface ComparedRuns {
   /** In one record only. */
   readonly unmatched: readonly string[];
 }
+
+const right = (title: string): Column => ({ title, align: 'right' });
+const left = (title: string): Column => ({ title, align: 'left' });
 
 /** Beyond that factor, times of two runs say nothing about the builds. */
 const SPEED_MAX = 1.5;
@@ -156,7 +159,7 @@ export function isWorse({ cases }: ComparedRuns): boolean {
   );
 }
 
-function describeRun({ startedAt, product, commit, corpus, machine }: RunRecord): string {
+export function describeRun({ startedAt, product, commit, corpus, machine }: RunRecord): string {
   const build = [product, commit].filter((text) => text !== '').join(' ');
   const { cpu, coreCount, node } = machine;
   return `${build}, ${startedAt.slice(0, 16)}, ${corpus.name} ${corpus.version}, ${cpu}, ${coreCount} cores, Node ${node}`;
@@ -202,13 +205,15 @@ export function caseRows({ cases }: ComparedRuns): string[][] {
   );
 }
 
-const right = (title: string): Column => ({ title, align: 'right' });
-const left = (title: string): Column => ({ title, align: 'left' });
-
 export const CASE_COLUMNS = [
   left('case'),
   ...['before, ms', 'after, ms', 'ratio', 'interval'].map(right),
   ...['verdict', 'work'].map(left),
+];
+
+export const FIGURE_COLUMNS = [
+  left('measured once: no verdict'),
+  ...['before', 'after', 'ratio'].map(right),
 ];
 
 export function formatComparison(compared: ComparedRuns): string {
@@ -222,16 +227,28 @@ export function formatComparison(compared: ComparedRuns): string {
     ...describeComparison(compared),
     '',
     formatTable(CASE_COLUMNS, caseRows(compared)),
-    ...(figures.length > 0
-      ? [
-          formatTable(
-            [left('measured once: no verdict'), ...['before', 'after', 'ratio'].map(right)],
-            figures,
-          ),
-        ]
-      : []),
+    ...(figures.length > 0 ? [formatTable(FIGURE_COLUMNS, figures)] : []),
     ...(unmatched.length > 0 ? [`In one of them only: ${unmatched.join(', ')}`] : []),
     `${count('faster')} faster, ${count('slower')} slower, ${count('undecided')} undecided, ${count('WRONG')} wrong`,
     '',
   ].join('\n');
+}
+
+export const RUN_COLUMNS = [
+  left('case'),
+  ...['counts', 'samples', 'p50, ms', 'p95', 'p99'].map(right),
+];
+
+export function runRows({ cases }: RunRecord): string[][] {
+  return cases.map(({ id, counts, starts, problem }) => {
+    const samples = starts.flat();
+    const found = Object.entries(counts).map(([name, count]) => `${formatCount(count)} ${name}`);
+    if (problem !== undefined || samples.length === 0) return [id, `WRONG: ${problem ?? ''}`];
+    const { sampleCount, p50Ms, p95Ms, p99Ms } = summarizeLatency(samples);
+    return [id, found.join(', '), formatCount(sampleCount), ...[p50Ms, p95Ms, p99Ms].map(formatMs)];
+  });
+}
+
+export function formatRun(record: RunRecord): string {
+  return `${describeRun(record)}\n\n${formatTable(RUN_COLUMNS, runRows(record))}`;
 }

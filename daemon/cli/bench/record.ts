@@ -76,10 +76,13 @@ function rounded(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
 }
 
+export function withVersion(record: Omit<RunRecord, 'version'>): RunRecord {
+  return { ...record, version: RECORD_VERSION };
+}
+
 /** Errors: the file cannot be written. */
 export function writeRecord(file: string, record: Omit<RunRecord, 'version'>): void {
-  const whole: RunRecord = { version: RECORD_VERSION, ...record };
-  writeFileSync(file, `${JSON.stringify(whole, rounded)}\n`);
+  writeFileSync(file, `${JSON.stringify(withVersion(record), rounded)}\n`);
 }
 
 /** Errors: UsageError if it is no record, or one of another version. */

@@ -1,0 +1,106 @@
+// `trawl bench`: times an instance with the operator's own queries, and compares with an earlier run.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { addExamples, integer, readSecret, readVariable } from '../options.ts';
+import { addressOf } from '../remote-search.ts';
+
+interface BenchFlags {
+  readonly url?: string;
+  readonly apiKey?: string;
+  readonly queries: string;
+  readonly seconds: number;
+  readonly connections: number;
+  readonly rate?: number;
+  readonly out?: string;
+  readonly against?: string;
+  readonly html?: string;
+}
+
+async function versionOf(url: string): Promise<string> {
+  const address = addressOf(url, 'api/version');
+  try {
+    const answer: unknown = await (await fetch(address)).json();
+    if (typeof answer === 'object' && answer !== null && 'version' in answer)
+      return String(answer.version);
+  } catch (error) {
+    throw new UsageError(`cannot reach ${address.origin}: ${String(error)}`, { cause: error });
+  }
+  throw new UsageError(`unexpected answer from ${address.href}; is it a Trawl daemon?`);
+}
+
+async function runBench(flags: BenchFlags, context: CliContext) {
+  const { env, stdout, stderr } = context;
+  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
+  if (url === undefined) throw new UsageError('name the instance with --url or TRAWL_URL');
+  const { parseQueries } = await import('../bench/queries.ts');
+  const { openAsker } = await import('../bench/load.ts');
+  const { measureInstance } = await import('../bench/run.ts');
+  const { readRecord, withVersion, writeRecord } = await import('../bench/record.ts');
+  const { compareRuns, formatComparison, formatRun, isWorse } = await import('../bench/compare.ts');
+  const { htmlReport } = await import('../bench/html-report.ts');
+  const before = flags.against === undefined ? undefined : readRecord(flags.against);
+  const queries = parseQueries(readFileSync(flags.queries, 'utf8'));
+  if (before !== undefined && before.corpus.version !== queries.digest)
+    throw new UsageError(`${flags.against ?? ''} is a run of other queries`);
+  if (queries.skippedCount > 0)
+    stderr.write(`${queries.skippedCount} lines without a search are left out\n`);
+  const asker = openAsker(
+    addressOf(url, 'api/search'),
+    flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY'),
+  );
+  try {
+    const measured = await measureInstance(queries, asker, {
+      seconds: flags.seconds,
+      connectionCount: flags.connections,
+      rate: flags.rate ?? before?.figures['openLoopRate'],
+      product: await versionOf(url),
+      onPhase: (text) => stderr.write(`${text} ...\n`),
+    });
+    const record = withVersion(measured);
+    if (flags.out !== undefined) writeRecord(flags.out, record);
+    stdout.write(formatRun(record));
+    const compared = before && compareRuns(before, record);
+    if (flags.html !== undefined) writeFileSync(flags.html, htmlReport(record, compared));
+    if (compared) stdout.write(`\n${formatComparison(compared)}`);
+    const isBad = record.cases.some(({ problem }) => problem !== undefined);
+    context.setExitCode(
+      isBad || (compared !== undefined && isWorse(compared)) ? EXIT_NONE : EXIT_OK,
+    );
+  } finally {
+    asker.close();
+  }
+}
+
+export function addBenchCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('bench')
+    .summary('time an instance with your own queries')
+    .description(
+      'Asks a running instance the queries of a file: by one connection, by many, and at a fixed rate. Compares with ' +
+        'an earlier run, for example before and after an upgrade. Exit code 1: slower, or a wrong answer.',
+    )
+    .requiredOption(
+      '--queries <file>',
+      'a query a line, a JSON body of POST /api/search a line, or the log of a daemon in JSON with logLevel debug',
+    )
+    .option('--url <url>', 'instance to ask (env: TRAWL_URL)')
+    .option('--api-key <key>', 'key for it (env: TRAWL_API_KEY, TRAWL_API_KEY_FILE)')
+    .option('--seconds <count>', 'length of each of the three phases', integer(1), 10)
+    .option('--connections <count>', 'connections of the closed loop', integer(1, 1000), 8)
+    .option(
+      '--rate <count>',
+      'requests a second of the open loop (default: that of --against, else half of what the closed loop reached)',
+      integer(1),
+    )
+    .option('--out <file>', 'store the run')
+    .option('--against <file>', 'compare with a stored run of the same queries')
+    .option('--html <file>', 'write a report with plots; it opens offline');
+  addExamples(command, [
+    'trawl bench --url http://localhost:3000 --queries queries.txt --out before.json',
+    'trawl bench --url http://localhost:3000 --queries queries.txt --against before.json',
+  ]);
+  command.action((flags: BenchFlags) => runBench(flags, context));
+}
