@@ -36,6 +36,7 @@ const DOORS: readonly Door[] = [
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',
+      'daemon/http/adapters/more-listeners.ts',
       'daemon/index/catalog/lock.ts',
     ],
   },

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server as Listener, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { SLICE_MS, nextTimeSlice } from '../../base/next-time-slice.ts';
@@ -30,6 +30,7 @@ import {
 import { LazySignal } from '../../base/cancellation.ts';
 import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 import { Connection, lingeringEnd, type NodeExchange } from './node-connection.ts';
+import { listenMore } from './more-listeners.ts';
 import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
 
@@ -50,6 +51,8 @@ const SERVER_OPTIONS: ServerOptions = {
 export class NodeAdapter implements HttpAdapter {
   readonly kind = 'node';
   readonly #server: Server & { httpAllowHalfOpen?: boolean };
+  /** On the same port (more-listeners.ts). */
+  #more: readonly Listener[] = [];
   readonly #connections = new Map<Duplex, Connection>();
   readonly #handle: HttpHandler;
   readonly #requestTimeoutMs: number | undefined;
@@ -91,7 +94,10 @@ export class NodeAdapter implements HttpAdapter {
         const address = this.#server.address();
         if (address === null || typeof address === 'string')
           reject(new Error('the server has no TCP address'));
-        else resolve({ host: address.address, port: address.port });
+        else {
+          this.#more = listenMore(this.#server);
+          resolve({ host: address.address, port: address.port });
+        }
       });
     });
   }
@@ -110,14 +116,14 @@ export class NodeAdapter implements HttpAdapter {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     const deadline = setTimeout(() => this.#server.closeAllConnections(), graceMs);
-    const closed = new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-    });
+    const closed = [this.#server, ...this.#more].map(
+      (listener) => new Promise<void>((resolve) => void listener.close(() => resolve())),
+    );
     // Bytes that have arrived are read in the next turn.
     await nextTimeSlice();
     await nextTimeSlice();
     for (const connection of this.#connections.values()) connection.endWhenIdle();
-    await closed;
+    await Promise.all(closed);
     clearTimeout(deadline);
   }
 
