@@ -11,20 +11,18 @@ const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
 export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
 
-/** Position of the next key, and the set of those listed already. */
-let listPtr: usize = 0;
-let setPtr: usize = 0;
-
-/** Lists the key if the set does not contain it. */
+/**
+ * Writes the key to the list at `next`; returns the address of the next one: the same if the set has
+ * the key.
+ * Why without a branch: a third of the keys of a block are new, in no order that could be predicted.
+ */
 @inline
-function addKey(key: u32): void {
-  const wordPtr = setPtr + ((key >> 5) << 2);
+function addKey(keySet: usize, next: usize, key: u32): usize {
+  const wordPtr = keySet + ((key >> 5) << 2);
   const word = load<u32>(wordPtr);
-  const bit = <u32>1 << (key & 31);
-  if ((word & bit) != 0) return;
-  store<u32>(wordPtr, word | bit);
-  store<u32>(listPtr, key);
-  listPtr += 4;
+  store<u32>(wordPtr, word | (<u32>1 << (key & 31)));
+  store<u32>(next, key);
+  return next + (((~word >> (key & 31)) & 1) << 2);
 }
 
 @inline
@@ -34,28 +32,30 @@ function shift(key: u32, gramChar: u32): u32 {
 
 /**
  * Appends the keys of [start, end) that are not in the set to the list; returns its new end.
- * Safety: start < end; the list has room for 4 * (end - start + 1) bytes.
+ * Safety: start < end; the list has room for end - start + 1 keys, or for all keys of which a newline
+ * is not in the middle, and one more.
  */
 export function extractKeys(start: usize, end: usize, keySet: usize, list: usize): usize {
-  setPtr = keySet;
-  listPtr = list;
-  if (isAscii(start, end)) extractAscii(start, end);
-  else extractUtf8(start, end);
-  return listPtr;
+  return isAscii(start, end)
+    ? extractAscii(start, end, keySet, list)
+    : extractUtf8(start, end, keySet, list);
 }
 
-/** For bytes below 0x80 only: a load and a test of the set for each. */
-function extractAscii(start: usize, end: usize): void {
+/** For bytes below 0x80 only: a load and an update of the set for each. */
+function extractAscii(start: usize, end: usize, keySet: usize, list: usize): usize {
+  let next = list;
   let key = shift(GRAM_CHAR_NEWLINE, asciiGramChar(load<u8>(start)));
   for (let ptr = start + 1; ptr < end; ptr++) {
     key = shift(key, asciiGramChar(load<u8>(ptr)));
-    addKey(key);
+    next = addKey(keySet, next, key);
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, GRAM_CHAR_NEWLINE));
+  if (load<u8>(end - 1) == 10) return next;
+  return addKey(keySet, next, shift(key, GRAM_CHAR_NEWLINE));
 }
 
 /** As extractAscii, by code points. */
-function extractUtf8(start: usize, end: usize): void {
+function extractUtf8(start: usize, end: usize, keySet: usize, list: usize): usize {
+  let next = list;
   let key = GRAM_CHAR_NEWLINE;
   let isFirst = true;
   let ptr = start;
@@ -63,10 +63,11 @@ function extractUtf8(start: usize, end: usize): void {
     const decoded = decodeUtf8(ptr, end);
     ptr += decodedSize(decoded);
     key = appendGramChar(key, decodedPoint(decoded));
-    if (!isFirst) addKey(key);
+    if (!isFirst) next = addKey(keySet, next, key);
     isFirst = false;
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, GRAM_CHAR_NEWLINE));
+  if (load<u8>(end - 1) == 10) return next;
+  return addKey(keySet, next, shift(key, GRAM_CHAR_NEWLINE));
 }
 
 export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
