@@ -24,6 +24,8 @@ test('queries: plain lines, bodies, and lines of a log', () => {
       JSON.stringify({ msg: 'search', body: logged }),
       JSON.stringify({ msg: 'search', body: logged.slice(0, 20) }),
       JSON.stringify({ msg: 'request', path: '/' }),
+      JSON.stringify({ message: 'slow search', requestId: 'r', query: 'alpha file:x' }),
+      JSON.stringify({ message: 'slow search', plan: 'p' }),
       'beta',
     ].join('\n'),
   );
@@ -31,8 +33,8 @@ test('queries: plain lines, bodies, and lines of a log', () => {
     cases.map(({ id }) => id),
     ['alpha file:x', BODY, 'gamma', '{"query":"beta","matches":1000}'],
   );
-  assert.deepEqual(order, [0, 1, 0, 2, 3]);
-  assert.equal(skippedCount, 2);
+  assert.deepEqual(order, [0, 1, 0, 2, 0, 3]);
+  assert.equal(skippedCount, 3);
   assert.throws(() => parseQueries('\n{}\n'), /no query/);
 });
 

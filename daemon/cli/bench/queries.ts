@@ -1,4 +1,5 @@
-// The queries of an operator: a plain query a line, a request body in JSON, or a line `search` of the daemon's log in JSON.
+// The queries of an operator: a plain query a line, a request body in JSON, or a line of the daemon's log in JSON:
+// `search`, or `slow search` with its query.
 
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
@@ -33,6 +34,10 @@ function member(value: unknown, name: string): unknown {
 function requestOf(line: string): object | undefined {
   if (!line.startsWith('{')) return { query: line };
   const value = parse(line);
+  if (member(value, 'message') === 'slow search') {
+    const query = member(value, 'query');
+    return typeof query === 'string' && !query.startsWith('{') ? { query } : undefined;
+  }
   // A log line holds {"body": ...} as text.
   const logged = member(value, 'body');
   const request = typeof logged === 'string' ? member(parse(logged), 'body') : value;
