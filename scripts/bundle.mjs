@@ -18,23 +18,15 @@ import { build } from 'esbuild';
  * What stays in node_modules: it has native parts, data files or threads of its own, or is loaded by `import()` alone, when a
  * connection needs it. What is imported otherwise has to be joined: the bundle would import it at its start.
  */
-const APART = [
-  '@node-rs/argon2',
-  'koffi',
-  '@libsql/*',
-  'linguist-languages',
-  'pg-native',
-  'swagger-ui-dist',
-  'uWebSockets.js',
-  'web-tree-sitter',
-];
+const APART = ['@node-rs/argon2-*', '@koromix/*', '@libsql/*', 'pg-native', 'uWebSockets.js'];
 
-/** Scripts of threads, below build/daemon. */
+/** Scripts of threads and processes, below build/daemon. */
 const THREADS = [
   'engine/build/build-worker',
   'engine/build/merge-worker',
   'engine/search/search-worker',
   'engine/symbols/pass-worker',
+  'engine/symbols/tree-program',
   'http/pack-worker',
   'sources/docs/scan-worker',
   'sources/git/ref-poll-worker',

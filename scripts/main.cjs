@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // What `trawl` runs, as build/bundle/cli/main.js: the bundle beside it (scripts/bundle.mjs), with the code that V8 made of it at
 // the build. The versions alone are a text that the build has kept: loading the program for them takes twice as long as starting
 // Node.js. Its loader of modules takes 8 ms, that of scripts none.

@@ -1,17 +1,19 @@
 // Builds what browsers load into build/web/: scripts and styles of daemon/web/ with hashes in their names, the two faces cut
-// to the characters of Latin text, each file also as brotli and gzip; .vite/manifest.json names the entries for the daemon.
+// to the characters of Latin text; .vite/manifest.json names the entries for the daemon. build/reference/ gets the page of the
+// API description. What gets smaller so is kept as brotli alone, a third of the size: the daemon makes the rest of it.
 
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import subsetFont from 'subset-font';
 import { build } from 'vite';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const OUTPUT = path.join(root, 'build/web');
+const REFERENCE = path.join(root, 'build/reference');
 const FACES = path.join(root, 'build/faces');
 
 /** ASCII, Latin-1 and general punctuation: what the two faces keep. Must fit `unicode-range` in styles/faces.css. */
@@ -42,10 +44,10 @@ async function cutFace(name, file) {
   writeFileSync(path.join(FACES, file), cut);
 }
 
-/** Files that say more compressed; faces are compressed as they are. */
-const COMPRESSED = /\.(js|css|svg|json)$/;
+/** Faces are compressed as they are. */
+const COMPRESSED = /\.(js|css|svg)$/;
 
-/** Puts `NAME.br` and `NAME.gz` beside each file that gets smaller so. */
+/** Puts `NAME.br` in place of each file NAME that gets smaller so. */
 function compressFiles(folder) {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !COMPRESSED.test(entry.name)) continue;
@@ -53,7 +55,7 @@ function compressFiles(folder) {
     const bytes = readFileSync(place);
     const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
     writeFileSync(`${place}.br`, brotliCompressSync(bytes, { params }));
-    writeFileSync(`${place}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
+    rmSync(place);
   }
 }
 
@@ -66,6 +68,15 @@ function keepIcon() {
   const manifest = path.join(OUTPUT, '.vite/manifest.json');
   const entries = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...entries, 'icon.svg': { file } }, undefined, 2));
+}
+
+/** What swagger-ui-dist has for browsers, without its maps and examples. */
+function copyReference() {
+  const source = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist'));
+  rmSync(REFERENCE, { recursive: true, force: true });
+  mkdirSync(REFERENCE, { recursive: true });
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+    copyFileSync(path.join(source, name), path.join(REFERENCE, name));
 }
 
 mkdirSync(FACES, { recursive: true });
@@ -97,4 +108,6 @@ await build({
   worker: { format: 'es' },
 });
 keepIcon();
+copyReference();
 compressFiles(OUTPUT);
+compressFiles(REFERENCE);

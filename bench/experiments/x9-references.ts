@@ -8,7 +8,7 @@ import path from 'node:path';
 import { Language, type Node, Parser } from 'web-tree-sitter';
 import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
 import { openExtractor } from '../../daemon/engine/symbols/extractor.ts';
-import { grammarFile, grammarOf } from '../../daemon/engine/symbols/grammars.ts';
+import { grammarOf, readGrammar } from '../../daemon/engine/symbols/grammars.ts';
 import { type Column, formatTable } from '../../daemon/cli/bench/statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
@@ -75,7 +75,7 @@ function readText(file: string): Buffer | undefined {
 }
 
 async function loadGrammar(name: string): Promise<Language> {
-  const language = await Language.load(readFileSync(grammarFile(name)));
+  const language = await Language.load(readGrammar(name));
   grammars.set(name, language);
   return language;
 }

@@ -17,7 +17,9 @@ let libc: Libc | undefined;
 /** Errors: the system does not support foreign functions. */
 export function loadLibc(): Libc {
   if (libc !== undefined) return libc;
-  const koffi: Koffi = createRequire(import.meta.url)('koffi');
+  // Why not koffi itself: it does no more than find this, and warn of functions that are not used here.
+  const native = `@koromix/koffi-${process.platform}-${process.arch}`;
+  const koffi: Koffi = createRequire(import.meta.url)(native);
   libc = { functions: koffi.load(null), errno: () => koffi.errno(), codes: koffi.os.errno };
   return libc;
 }

@@ -2,12 +2,9 @@
 // resolved here because the bundle (scripts/bundle.mjs) moves this file and its importers: both locations are two folders
 // below build/.
 
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
-
 const BUILD = new URL('../../', import.meta.url);
 
-/** The script of a thread, joined into one file by scripts/bundle.mjs. @param name  of its source, for example `search-worker` */
+/** The script of a thread or process, joined into one file by scripts/bundle.mjs. @param name  of its source, for example `search-worker` */
 export function threadFile(name: string): URL {
   return new URL(`bundle/threads/${name}.cjs`, BUILD);
 }
@@ -20,9 +17,4 @@ export function programFile(name: string): URL {
 /** A build product that is not JavaScript. @param name  for example `languages.json` */
 export function builtFile(name: string): URL {
   return new URL(name, BUILD);
-}
-
-/** A file of a dependency outside the bundle. @param name  as imported */
-export function packageFile(name: string): URL {
-  return pathToFileURL(createRequire(import.meta.url).resolve(name));
 }

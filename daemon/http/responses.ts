@@ -161,9 +161,10 @@ const compressedAssets = new WeakMap<Asset, Map<ContentCoding, Promise<Buffer>>>
 function compressAsset(asset: Asset, coding: ContentCoding): Promise<Buffer> {
   const forms = compressedAssets.get(asset) ?? new Map<ContentCoding, Promise<Buffer>>();
   compressedAssets.set(asset, forms);
-  const made = asset.coded?.[coding];
-  if (made !== undefined)
-    return Promise.resolve(Buffer.from(made.buffer, made.byteOffset, made.byteLength));
+  if (coding === 'br' && asset.br !== undefined) {
+    const { buffer, byteOffset, byteLength } = asset.br;
+    return Promise.resolve(Buffer.from(buffer, byteOffset, byteLength));
+  }
   const form = forms.get(coding) ?? compressors[coding](asset.bytes);
   forms.set(coding, form);
   return form;

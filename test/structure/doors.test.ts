@@ -30,7 +30,7 @@ const DOORS: readonly Door[] = [
   { what: 'tree-sitter', module: ['web-tree-sitter'], locations: ['daemon/engine/symbols/'] },
   {
     what: 'functions of the system',
-    code: /'koffi'|\/libc\.ts'/,
+    code: /@koromix\/koffi|\/libc\.ts'/,
     locations: [
       'daemon/base/libc.ts',
       'daemon/base/priority.ts',

@@ -1,8 +1,10 @@
 // The page with the API description: a little HTML, style and script around swagger-ui-dist. All addresses are
 // relative, so it works below any base URL, without a network, and under a policy without inline scripts.
 
-import { packageFile } from '../../base/program-files.ts';
-import { type Asset, AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
+import { fileURLToPath } from 'node:url';
+import { builtFile } from '../../base/program-files.ts';
+import { type Asset, type AssetFiles, contentTypeOf, makeAsset } from '../shapes/asset.ts';
+import { folderFiles } from '../shapes/static-files.ts';
 
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -78,13 +80,14 @@ const OWN_FILES: ReadonlyMap<string, Asset> = new Map(
   ]),
 );
 
-const PACKAGE_NAMES: ReadonlySet<string> = new Set(['swagger-ui.css', 'swagger-ui-bundle.js']);
+/** Those of swagger-ui-dist, which the build copies. Listed on first use, as a start needs none. */
+let packageFiles: AssetFiles | undefined;
 
-const packageFiles = new AssetFiles((name) =>
-  PACKAGE_NAMES.has(name) ? new URL(name, packageFile('swagger-ui-dist/package.json')) : undefined,
-);
+function openPackageFiles(): AssetFiles {
+  return folderFiles(fileURLToPath(builtFile('reference')));
+}
 
 /** A file of the page, read on first use; undefined: unknown name. */
 export function pageFile(name: string): Asset | Promise<Asset> | undefined {
-  return OWN_FILES.get(name) ?? packageFiles.get(name);
+  return OWN_FILES.get(name) ?? (packageFiles ??= openPackageFiles()).get(name);
 }

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import { constants, open } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 
 export interface Asset {
   readonly bytes: Uint8Array;
@@ -10,8 +12,8 @@ export interface Asset {
   /** As in the header, with quotes. Weak, as it covers all codings of the bytes. Absent: not cacheable. */
   readonly etag?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Codings that the build created; others are created on demand. */
-  readonly coded?: Readonly<Partial<Record<'br' | 'gzip', Uint8Array>>>;
+  /** As the build compressed it; other codings are created on demand. */
+  readonly br?: Uint8Array;
 }
 
 export function makeAsset(
@@ -47,7 +49,7 @@ export function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name)] ?? UNKNOWN_TYPE;
 }
 
-/** Files that are assets, each read on first use. */
+/** Files that are assets, each read on first use; a file may be there compressed alone, as `NAME.br`. */
 export class AssetFiles {
   readonly #locationOf: (name: string) => string | URL | undefined;
   readonly #headersOf: (name: string) => Readonly<Record<string, string>>;
@@ -64,34 +66,25 @@ export class AssetFiles {
   /** Undefined: unknown name. Rejects if it cannot be read; the next call tries again. */
   get(name: string): Promise<Asset> | undefined {
     const cached = this.#assets.get(name);
-    const location = cached === undefined ? this.#locationOf(name) : undefined;
-    if (location === undefined) return cached;
-    const asset = this.#read(name, location);
+    if (cached !== undefined) return cached;
+    const whole = this.#locationOf(name);
+    const location = whole ?? this.#locationOf(`${name}.br`);
+    if (location === undefined) return undefined;
+    const asset = this.#read(name, location, whole === undefined);
     this.#assets.set(name, asset);
     return asset;
   }
 
-  async #read(name: string, location: string | URL): Promise<Asset> {
+  async #read(name: string, location: string | URL, isBrotli: boolean): Promise<Asset> {
     try {
-      const asset = makeAsset(
-        await readPlain(location),
-        contentTypeOf(name),
-        this.#headersOf(name),
-      );
-      const [br, gzip] = await Promise.all([
-        this.#readCoded(name, 'br'),
-        this.#readCoded(name, 'gz'),
-      ]);
-      return { ...asset, coded: { ...(br && { br }), ...(gzip && { gzip }) } };
+      const read = await readPlain(location);
+      const bytes = isBrotli ? await promisify(brotliDecompress)(read) : read;
+      const asset = makeAsset(bytes, contentTypeOf(name), this.#headersOf(name));
+      return isBrotli ? { ...asset, br: read } : asset;
     } catch (error) {
       this.#assets.delete(name);
       throw error;
     }
-  }
-
-  async #readCoded(name: string, ending: 'br' | 'gz'): Promise<Buffer | undefined> {
-    const location = this.#locationOf(`${name}.${ending}`);
-    return location === undefined ? undefined : await readPlain(location);
   }
 }
 

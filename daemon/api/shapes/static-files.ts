@@ -53,7 +53,7 @@ export function assetEndpoint(
 const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /**
- * No links, no later files; `NAME.br` and `NAME.gz` are compressed forms of NAME. Clients keep names that match
+ * No links, no later files; a file may be `NAME.br` alone. Clients keep names that match
  * `hashed`, which have a content hash, without revalidation. Throws if the folder cannot be listed.
  */
 export function folderFiles(folder: string, hashed?: RegExp): AssetFiles {

@@ -9,9 +9,10 @@ import {
   type FoundSymbol,
   mergeSymbols,
 } from './found.ts';
+import { parserVersion } from './grammars.ts';
 import { openPatternEngine } from './patterns.ts';
 import { languageWithin, scriptOf } from './scripts.ts';
-import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
+import { openTreeSitterEngine } from './tree-sitter.ts';
 
 export const ENGINE_NAMES = ['ctags', 'tree-sitter', 'patterns'] as const;
 
@@ -102,7 +103,7 @@ export interface EngineInfo {
 /** Available engines except patterns, in order of preference. Cost: starts processes, some 10 ms. */
 export async function enginesHere(): Promise<EngineInfo[]> {
   const ctags = await findCtags();
-  const tree = treeSitterVersion();
+  const tree = parserVersion();
   const infos: EngineInfo[] = [];
   if (ctags !== undefined)
     infos.push({ name: 'ctags', version: `${ctags.version} ${ctags.command.join(' ')}` });

@@ -1,6 +1,7 @@
-// The tree-sitter grammar for each language, and the path of its built file.
+// The tree-sitter grammar for each language; the files of grammars and parser, which scripts/grammars.mjs writes.
 
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import { builtFile } from '../../base/program-files.ts';
 
 const GRAMMARS: Readonly<Record<string, string>> = {
@@ -36,6 +37,18 @@ export function grammarOf(language: string): string | undefined {
 
 export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
 
-export function grammarFile(grammar: string): string {
-  return fileURLToPath(builtFile(`grammars/${grammar}.wasm`));
+const VERSION_FILE = builtFile('grammars/parser-version.txt');
+
+/** Version of the parser library; undefined: the grammars are missing. */
+export function parserVersion(): string | undefined {
+  return existsSync(VERSION_FILE) ? readFileSync(VERSION_FILE, 'utf8') : undefined;
+}
+
+/** WebAssembly, as `readGrammar`. Errors: those of the file system if the build is incomplete. */
+export function readParser(): Uint8Array {
+  return readFileSync(builtFile('grammars/parser.wasm'));
+}
+
+export function readGrammar(grammar: string): Uint8Array {
+  return brotliDecompressSync(readFileSync(builtFile(`grammars/${grammar}.wasm.br`)));
 }

@@ -1,13 +1,12 @@
 // A tree-sitter process: parses one content at a time. After a trap, or with much of its memory or time used, it asks to be
 // replaced. It ends with its parent.
 
-import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
 import { Language, Parser, Query, type Tree, type Node } from 'web-tree-sitter';
 import { messageOf } from '../../base/caught.ts';
 import { symbolsOfDefinitions } from './definitions.ts';
 import { type Found, orderSymbols } from './found.ts';
-import { grammarFile } from './grammars.ts';
+import { readGrammar, readParser } from './grammars.ts';
 import { mendedText } from './mending.ts';
 import { queryOf } from './queries.ts';
 import { readText } from './text.ts';
@@ -22,8 +21,8 @@ const memory = new WebAssembly.Memory({
   maximum: Math.min(32_768, Math.max(INITIAL_PAGES, Math.floor(memoryMax / 65_536))),
 });
 const quiet = (): void => undefined;
-await Parser.init({ wasmMemory: memory, print: quiet, printErr: quiet });
-const parser = new Parser();
+// Not awaited here: it is joined into a script (scripts/bundle.mjs).
+const opened = openParser();
 const grammars = new Map<string, Grammar>();
 
 interface Grammar {
@@ -51,11 +50,22 @@ async function answer(request: TreeRequest): Promise<TreeAnswer> {
   }
 }
 
+async function openParser(): Promise<Parser> {
+  await Parser.init({
+    wasmBinary: readParser(),
+    wasmMemory: memory,
+    print: quiet,
+    printErr: quiet,
+  });
+  return new Parser();
+}
+
 async function read({ language, grammar: name, content }: TreeRequest): Promise<Found> {
+  const parser = await opened;
   const grammar = grammars.get(name) ?? (await loadGrammar(name));
   const { text, inBytes, byteOffsets } = readText(content);
   parser.setLanguage(grammar.language);
-  const tree = parseMended(name, text);
+  const tree = parseMended(parser, name, text);
   try {
     const definitions = definitionsOf(text, grammar.query.matches(tree.rootNode));
     const symbols = orderSymbols(inBytes(symbolsOfDefinitions(language, definitions)));
@@ -71,11 +81,11 @@ async function read({ language, grammar: name, content }: TreeRequest): Promise<
 }
 
 /** Parses a text; if it may be misread, parses the mended text instead, unless the grammar reads less of that. */
-function parseMended(name: string, text: string): Tree {
-  const tree = parse(text);
+function parseMended(parser: Parser, name: string, text: string): Tree {
+  const tree = parse(parser, text);
   const mended = isMisread(name, tree) ? mendedText(name, text) : undefined;
   if (mended === undefined) return tree;
-  const other = parse(mended);
+  const other = parse(parser, mended);
   const [better, worse] = unreadSize(other) <= unreadSize(tree) ? [other, tree] : [tree, other];
   worse.delete();
   return better;
@@ -87,14 +97,14 @@ function isMisread(name: string, { rootNode }: Tree): boolean {
   return name === 'kotlin' && rootNode.descendantsOfType('explicit_delegation').length > 0;
 }
 
-function parse(text: string): Tree {
+function parse(parser: Parser, text: string): Tree {
   const tree = parser.parse(text);
   if (tree === null) throw new Error('not parsed');
   return tree;
 }
 
 async function loadGrammar(name: string): Promise<Grammar> {
-  const language = await Language.load(readFileSync(grammarFile(name)));
+  const language = await Language.load(readGrammar(name));
   const grammar = { language, query: new Query(language, queryOf(name) ?? '') };
   grammars.set(name, grammar);
   return grammar;

@@ -2,28 +2,19 @@
 // Why processes: a fatal error of V8 ends only that process. Measured: 2026-11-21: the daemon compiles WebAssembly with the
 // optimising compiler (engine/host/core.ts), 10 s for the grammar of Swift; a process takes 1 s.
 
-import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Child, killChild } from '../../base/spawn.ts';
 import { startEngine, watchTime } from './confine.ts';
 import type { Engine, EngineLimits, Extraction } from './found.ts';
-import { grammarFile, grammarOf } from './grammars.ts';
+import { grammarOf, parserVersion } from './grammars.ts';
 import { TEXT_SIZE_MAX } from './text.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
-import { packageFile, programFile } from '../../base/program-files.ts';
-
-/** Version of the parser library; undefined: the grammars are missing. */
-export function treeSitterVersion(): string | undefined {
-  if (!existsSync(grammarFile('c'))) return undefined;
-  const file = new URL('package.json', packageFile('web-tree-sitter'));
-  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
-  return version;
-}
+import { threadFile } from '../../base/program-files.ts';
 
 /** Undefined: the grammars are missing. The objects of a process get `memoryMax` again. */
 export function openTreeSitterEngine(options: EngineLimits): Engine | undefined {
-  if (!existsSync(grammarFile('c'))) return undefined;
+  if (parserVersion() === undefined) return undefined;
   const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
   return {
     knows: (language) => grammarOf(language) !== undefined,
@@ -107,7 +98,7 @@ class TreeProcess implements Reader {
 function start(memoryMax: number): ReturnType<typeof startEngine> {
   const heapMib = Math.ceil(memoryMax / (1 << 20));
   const node = [process.execPath, `--max-old-space-size=${heapMib}`];
-  const program = fileURLToPath(programFile('engine/symbols/tree-program.js'));
+  const program = fileURLToPath(threadFile('tree-program'));
   const cpuSecondsMax = 600;
   const args = [program, String(memoryMax), String(cpuSecondsMax * 1e6)];
   return startEngine([...node, ...args], { cpuSecondsMax });

@@ -1,0 +1,112 @@
+// The package of a release, as users get it: packed, installed into an empty folder, run on a repository. npm takes the native
+// packages from its cache, else from the registry.
+// tier: ci (whole programs)
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, test } from 'node:test';
+import { runProgram } from '../base/run-program.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { eventually, pathsOf, search, startTrawl } from './daemon.ts';
+
+const folder = temporaryFolder();
+const modules = path.join(folder, 'node_modules');
+const COMMAND = path.join(modules, '.bin', 'trawl');
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: unknown;
+  readonly scripts?: unknown;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+function manifestOf(place: string): Manifest {
+  return JSON.parse(readFileSync(path.join(place, 'package.json'), 'utf8')) as Manifest;
+}
+
+const own = manifestOf('.');
+const TARBALL = `trawl-${own.version}.tgz`;
+
+before(() => {
+  const { env } = process;
+  const packed = runProgram(process.execPath, ['scripts/pack.mjs', folder], { cwd: '.', env });
+  assert.equal(packed.status, 0, String(packed.stderr));
+  const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const args = ['install', ...flags, path.join(folder, TARBALL)];
+  const { status, stderr } = runProgram('npm', args, { cwd: folder, env });
+  assert.equal(status, 0, String(stderr));
+});
+
+/** Names of the installed packages, those in scopes with them. */
+function installed(): string[] {
+  const names = readdirSync(modules).filter((name) => !name.startsWith('.'));
+  return names.flatMap((name) =>
+    name.startsWith('@')
+      ? readdirSync(path.join(modules, name)).map((part) => `${name}/${part}`)
+      : [name],
+  );
+}
+
+test('it brings native parts of this machine and no other package', () => {
+  const manifest = manifestOf(path.join(modules, 'trawl'));
+  assert.deepEqual([manifest.dependencies, manifest.scripts], [undefined, undefined]);
+  const others = installed().filter((name) => name !== 'trawl');
+  assert.deepEqual(
+    others.filter((name) => manifest.optionalDependencies[name] === undefined),
+    [],
+  );
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly version: string } | undefined>>;
+  };
+  for (const name of others) {
+    const version = lock.packages[`node_modules/${name}`]?.version;
+    assert.equal(manifest.optionalDependencies[name], version, name);
+  }
+  for (const arch of ['x64', 'arm64'])
+    for (const name of [`koffi-linux-${arch}`, `linux-${arch}-gnu`, `argon2-linux-${arch}-gnu`])
+      assert.ok(
+        Object.keys(manifest.optionalDependencies).some((native) => native.endsWith(`/${name}`)),
+        name,
+      );
+});
+
+test('it serves the folder it is started in: search, symbols, accounts, the page, the reference', async () => {
+  const code = 'export function needle(): number {\n  return 1;\n}\n';
+  const repo = makeRepo({ 'a.ts': code, 'b.txt': 'needle\n' });
+  const args = ['serve', '.', '--port', '0'];
+  const running = startTrawl(args, { cwd: repo, main: COMMAND });
+  const url = (await running.until(/^Serving on (\S+)$/m))[1] ?? '';
+  await eventually(async () => pathsOf(await search(url, 'needle')).length === 2);
+  await eventually(async () => pathsOf(await search(url, 'sym:needle')).length === 1);
+  const page = await (await fetch(url)).text();
+  const script = /src="([^"]+main-[^"]+\.js)"/.exec(page)?.[1] ?? '';
+  for (const [file, type] of [
+    [script, /javascript/],
+    ['/api/reference/swagger-ui-bundle.js', /javascript/],
+    ['/api/openapi.json', /json/],
+  ] as const) {
+    const answer = await fetch(new URL(file, url));
+    assert.equal(answer.status, 200, file);
+    assert.match(answer.headers.get('content-type') ?? '', type);
+    assert.ok((await answer.text()).length > 1000);
+  }
+  const token = /setup\?token=(\w+)/.exec(running.stderr)?.[1];
+  const account = { token, email: 'a@example.com', name: 'A', password: 'a long password' };
+  const made = await fetch(new URL('/api/auth/setup', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(account),
+  });
+  assert.equal(made.status, 201);
+  assert.equal((await running.stop()).code, 0);
+  assert.ok(existsSync(path.join(repo, '.trawl', 'index.db')));
+});
+
+test('each document that its README links to is in it', () => {
+  const text = readFileSync(path.join(modules, 'trawl', 'README.md'), 'utf8');
+  const links = [...text.matchAll(/\]\(([^):#]+)(?:#[^)]*)?\)/g)].map(([, name]) => name ?? '');
+  assert.ok(links.length > 5);
+  const missing = links.filter((name) => !existsSync(path.join(modules, 'trawl', name)));
+  assert.deepEqual(missing, []);
+});
