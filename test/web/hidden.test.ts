@@ -158,6 +158,8 @@ void test(
     await page.goBack();
     await page.getByText('whisperfile.ts does not exist').waitFor();
     assert.equal(await page.getByText('whisperName').count(), 0);
+    // The last answer names the repository, as the request did.
+    await looker.settled();
     looker.answers.splice(0);
     for (const _ of ['lang:TypeScript', 'sharedName']) {
       await page.goBack();

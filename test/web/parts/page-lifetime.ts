@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { MAIN, serve, serveIndexed, type Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
@@ -175,11 +176,12 @@ function renameParts(web: string): void {
     `-${first === '_' ? '0' : '_'}${rest}`;
   const renamed = (text: string) => text.replaceAll(/-([\w-])([\w-]{7}\.js)/g, otherName);
   const assets = path.join(web, 'assets');
-  for (const name of readdirSync(assets).filter((one) => one.includes('.js'))) {
+  for (const name of readdirSync(assets).filter((one) => one.endsWith('.js.br'))) {
     const file = path.join(assets, name);
-    const text = readFileSync(file, 'utf8');
+    const text = brotliDecompressSync(readFileSync(file)).toString();
     rmSync(file);
-    if (name.endsWith('.js')) writeFileSync(path.join(assets, renamed(name)), renamed(text));
+    const plain = renamed(name.slice(0, -'.br'.length));
+    writeFileSync(path.join(assets, plain), renamed(text));
   }
   const manifest = path.join(web, '.vite', 'manifest.json');
   writeFileSync(manifest, renamed(readFileSync(manifest, 'utf8')));
