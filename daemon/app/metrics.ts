@@ -134,6 +134,7 @@ async function readingsOf(read: ReadMetric['read']): Promise<Readings> {
     const found = await read();
     return typeof found === 'number' ? [[{}, found]] : found;
   } catch {
+    // What cannot be read now is left out; the others are served.
     return [];
   }
 }

@@ -25,7 +25,7 @@ interface Interval {
 const STANDARD_ERRORS = 2.576;
 /** A smaller difference is none. */
 const TOLERANCE = 0.02;
-/** Of runs one after the other: that much differs between two starts of one build. */
+/** Of runs one after the other. Guess: two starts of one build may differ by that much. */
 const APART_TOLERANCE = 0.1;
 /** An interval of 99 % by ranks needs that many samples. */
 const SAMPLES_MIN = 8;

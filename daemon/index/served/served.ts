@@ -110,7 +110,7 @@ export class Served {
     });
   }
 
-  /** The same array while nothing changes, as that of `records`. */
+  /** The same array while nothing changes; `records` likewise. */
   get repos(): readonly CatalogRepo[] {
     return this.#lists.repos;
   }
