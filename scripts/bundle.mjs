@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { writeVersions } from './versions.mjs';
 
 /**
  * What stays in node_modules: it has native parts, data files or threads of its own, or is loaded by `import()` alone, when a
@@ -85,9 +86,7 @@ writeFileSync(
 writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 copyFileSync(path.join(root, 'scripts', 'main.cjs'), path.join(folder, 'main.js'));
 keepCodes();
-const versions = spawnSync(process.execPath, [path.join(folder, 'main.js'), 'version']);
-if (versions.status === 0) writeFileSync(path.join(folder, 'versions.txt'), versions.stdout);
-else process.stderr.write(`the versions were not kept: ${String(versions.stderr)}\n`);
+writeVersions(root);
 
 /** Of a daemon over a folder with one file, then of a search of its index. */
 function keepCodes() {

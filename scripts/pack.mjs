@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
+import { writeVersions } from './versions.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'build', 'package');
@@ -18,6 +19,7 @@ const PRODUCTS = [
   'bundle/cli/trawl.cjs',
   'bundle/cli/versions.txt',
   'bundle/threads',
+  'commit.txt',
   'core.release.wasm',
   'daemon/api/instance/openapi.json',
   'grammars',
@@ -35,6 +37,8 @@ const NATIVE = [
 
 ensureInstalled(root);
 run(process.execPath, ['scripts/build.mjs'], root);
+// Why again: a commit of documents builds nothing.
+writeVersions(root);
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 rmSync(folder, { recursive: true, force: true });
 for (const name of PRODUCTS) copy(path.join('build', name));

@@ -55,6 +55,7 @@ export const PARTS = [
       'scripts/keep-code.mjs',
       'scripts/libsql-target.cjs',
       'scripts/main.cjs',
+      'scripts/versions.mjs',
       'package.json',
       'core/shared',
       'daemon',

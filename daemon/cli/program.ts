@@ -26,18 +26,26 @@ import { escapeControls } from './terminal-text.ts';
 
 type Versions = ReturnType<CliServices['versions']>;
 
-function describeVersions({ product, shardFormat, api }: Versions): string {
-  return `trawl ${product}\nshard format ${String(shardFormat)}\napi ${api}\n`;
+function describeVersions(
+  { product, commit, shardFormat, api }: Versions,
+  symbols: string,
+): string {
+  const built = commit === '' ? '' : ` (${commit})`;
+  const format = `shard format ${shardFormat}\napi ${api}`;
+  return `trawl ${product}${built}\n${format}\nsymbols ${symbols}\nnode ${process.version}\n`;
 }
 
 function addVersionCommand(program: Command, { services, stdout }: CliContext): void {
   const command = program
     .command('version')
     .summary('show versions')
-    .description('Shows the versions of the product, the shard format and the API.');
+    .description(
+      'Shows the versions of the product, the shard format, the API, the engines of symbols and Node.js.',
+    );
   addExamples(command, ['trawl version']);
-  command.action(() => {
-    stdout.write(describeVersions(services.versions()));
+  command.action(async () => {
+    const symbols = await services.symbolEngines();
+    stdout.write(describeVersions(services.versions(), symbols));
   });
 }
 
@@ -50,10 +58,11 @@ function escapeDiagnostic(text: string): string {
 }
 
 function createProgram(context: CliContext): Command {
+  const versions = context.services.versions();
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
     .version(
-      describeVersions(context.services.versions()).trimEnd(),
+      describeVersions(versions, `tree-sitter ${versions.treeSitter}`).trimEnd(),
       '-V, --version',
       'show versions',
     )

@@ -9,9 +9,10 @@ import { openConfiguration, type Configuration, type Flags } from '../base/confi
 import { openSource } from '../base/config/file-source.ts';
 import { schemaDocument } from '../base/config/schema-document.ts';
 import { type FileCheck, checkFile } from '../base/config/file-check.ts';
-import { API_LABEL, readProductVersion } from '../base/config/version.ts';
+import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
+import { parserVersion } from '../engine/symbols/grammars.ts';
 import type { Daemon } from '../app/main.ts';
 import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
@@ -52,7 +53,18 @@ export const SERVICES = {
   restore,
   checkConfiguration,
   configurationSchema: schemaDocument,
-  versions: () => ({ product: readProductVersion(), shardFormat: FORMAT_VERSION, api: API_LABEL }),
+  versions: () => ({
+    product: readProductVersion(),
+    commit: readCommit(),
+    shardFormat: FORMAT_VERSION,
+    api: API_LABEL,
+    treeSitter: parserVersion() ?? 'missing',
+  }),
+  /** For example `ctags 5.9.0 /usr/bin/ctags, tree-sitter 0.27.1`. Cost: starts processes. */
+  symbolEngines: async () => {
+    const { enginesHere } = await import('../engine/symbols/extractor.ts');
+    return (await enginesHere()).map(({ name, version }) => `${name} ${version}`).join(', ');
+  },
 };
 
 export type CliServices = typeof SERVICES;

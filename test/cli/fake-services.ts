@@ -194,7 +194,14 @@ export function fakeServices(stderr: Writable): CliServices {
       });
     },
     configurationSchema: () => ({ type: 'object' }),
-    versions: () => ({ product: '1.2.3', shardFormat: 4, api: 'v5' }),
+    versions: () => ({
+      product: '1.2.3',
+      commit: '0123456789ab',
+      shardFormat: 4,
+      api: 'v5',
+      treeSitter: '0.1',
+    }),
+    symbolEngines: () => Promise.resolve('ctags 5 /ctags, tree-sitter 0.1'),
   };
 }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { readCommit } from '../../daemon/base/config/version.ts';
 import { closedLoop, openLoop, type Reply } from '../../daemon/cli/bench/load.ts';
 import { parseQueries } from '../../daemon/cli/bench/queries.ts';
 import { readRecord } from '../../daemon/cli/bench/record.ts';
@@ -78,6 +79,7 @@ test('an instance is timed, stored and compared', async () => {
       trawl(['bench', '--url', url, '--seconds', '1', '--rate', '50', ...args]);
     const first = await bench('--queries', at('queries'), '--out', at('1.json'));
     assert.equal(first.code, 0, first.stderr);
+    assert.equal(readRecord(at('1.json')).commit, readCommit());
     const record = readRecord(at('1.json'));
     const ids = record.cases.map(({ id }) => id);
     assert.deepEqual(ids, [

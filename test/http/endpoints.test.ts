@@ -6,6 +6,7 @@ import { afterEach, test } from 'node:test';
 import { ApiError } from '../../daemon/api/shapes/api-error.ts';
 import type { Services } from '../../daemon/api/shapes/endpoint-services.ts';
 import { QueryError } from '../../daemon/engine/regex/query-error.ts';
+import { readCommit } from '../../daemon/base/config/version.ts';
 import { UnknownContextError } from '../../daemon/engine/query/repos.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { answerOf, resultOf } from './answers.ts';
@@ -424,7 +425,10 @@ test('source calls git with a deadline', async () => {
 test('health, ready and version', async () => {
   const world = await startWorld({ repos: many });
   assert.deepEqual((await world.call({ path: '/api/health' })).json(), { status: 'ok' });
-  assert.deepEqual((await world.call({ path: '/api/version' })).json(), { version: 'v0.1.0' });
+  assert.deepEqual((await world.call({ path: '/api/version' })).json(), {
+    version: 'v0.1.0',
+    ...(readCommit() !== '' && { commit: readCommit() }),
+  });
   // What there is, is for owners: test/accounts/ready.test.ts.
   assert.deepEqual((await world.call({ path: '/api/ready' })).json(), { status: 'ready' });
   await world.close();

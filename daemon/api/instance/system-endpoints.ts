@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { hasOwnerRole } from '../../accounts/caller.ts';
+import { readCommit } from '../../base/config/version.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { choiceText } from '../shapes/input.ts';
@@ -94,11 +95,16 @@ export const getVersion = endpoint(
             .string()
             .regex(/^v/)
             .meta({ examples: ['v1.2.3'] }),
+          commit: z
+            .string()
+            .optional()
+            .describe('What was built; `+`: with changes.')
+            .meta({ examples: ['0c7b4368ab12'] }),
         }),
       },
     },
   },
-  (_, { version }) => ok({ version: `v${version}` }),
+  (_, { version }) => ok({ version: `v${version}`, commit: readCommit() || undefined }),
 );
 
 const number = (description: string) => z.number().min(0).describe(description);

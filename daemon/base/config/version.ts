@@ -1,4 +1,4 @@
-// The product version from package.json, beside build/.
+// The product version from package.json, beside build/, and the commit that was built.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -13,4 +13,13 @@ const packageSchema = z.object({ name: z.literal('trawl'), version: z.string() }
 export function readProductVersion(): string {
   const text = readFileSync(builtFile('../package.json'), 'utf8');
   return packageSchema.parse(JSON.parse(text)).version;
+}
+
+/** Twelve digits, with `+` if files were changed; empty: not built in a checkout (scripts/versions.mjs). */
+export function readCommit(): string {
+  try {
+    return readFileSync(builtFile('commit.txt'), 'utf8');
+  } catch {
+    return '';
+  }
 }

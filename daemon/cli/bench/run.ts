@@ -14,6 +14,8 @@ export interface RunOptions {
   /** Of the open loop, a second; undefined: half of what the closed loop reached. */
   readonly rate: number | undefined;
   readonly product: string;
+  /** Empty: unknown. */
+  readonly commit: string;
   readonly onPhase: (text: string) => void;
 }
 
@@ -130,7 +132,7 @@ async function measureQueries(
 export async function measureInstance(
   queries: QueryList,
   asker: Asker,
-  { seconds, connectionCount, rate, product, onPhase }: RunOptions,
+  { seconds, connectionCount, rate, product, commit, onPhase }: RunOptions,
 ): Promise<Omit<RunRecord, 'version'>> {
   const { cases, order, digest } = queries;
   const ask: Ask = (index) => asker.ask(cases[order[index % order.length] ?? 0]?.body ?? '');
@@ -167,7 +169,7 @@ export async function measureInstance(
     startedAt,
     machine: describeMachine(),
     product,
-    commit: '',
+    commit,
     corpus: { name: `${cases.length} queries`, version: digest },
     figures: { closedLoopPerSecond: perSecond, openLoopRate: openRate },
     cases: [...single, closed, open],

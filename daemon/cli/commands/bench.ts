@@ -19,15 +19,19 @@ interface BenchFlags {
   readonly html?: string;
 }
 
-async function versionOf(url: string): Promise<string> {
+async function versionOf(url: string): Promise<{ product: string; commit: string }> {
   const address = addressOf(url, 'api/version');
+  let answer: unknown;
   try {
-    const answer: unknown = await (await fetch(address)).json();
-    if (typeof answer === 'object' && answer !== null && 'version' in answer)
-      return String(answer.version);
+    answer = await (await fetch(address)).json();
   } catch (error) {
     throw new UsageError(`cannot reach ${address.origin}: ${String(error)}`, { cause: error });
   }
+  if (typeof answer === 'object' && answer !== null && 'version' in answer)
+    return {
+      product: String(answer.version),
+      commit: 'commit' in answer ? String(answer.commit) : '',
+    };
   throw new UsageError(`unexpected answer from ${address.href}; is it a Trawl daemon?`);
 }
 
@@ -56,7 +60,7 @@ async function runBench(flags: BenchFlags, context: CliContext) {
       seconds: flags.seconds,
       connectionCount: flags.connections,
       rate: flags.rate ?? before?.figures['openLoopRate'],
-      product: await versionOf(url),
+      ...(await versionOf(url)),
       onPhase: (text) => stderr.write(`${text} ...\n`),
     });
     const record = withVersion(measured);
