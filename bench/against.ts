@@ -16,8 +16,7 @@ import type { Calibration } from '../daemon/cli/bench/record.ts';
 import { measureLoad } from './load.ts';
 import type { Counts } from './reference.ts';
 import { checkAnswers } from './runner.ts';
-import { formatMs, formatTable } from '../daemon/cli/bench/statistics.ts';
-import { type Comparison, compare, type Pair } from '../daemon/cli/bench/verdict.ts';
+import type { Pair } from '../daemon/cli/bench/verdict.ts';
 
 export interface Build {
   readonly name: string;
@@ -68,9 +67,8 @@ interface PairedRow {
   /** Of this build and of the other; empty for what is not one search. */
   readonly stats: readonly Readonly<Record<string, number>>[];
   readonly calibration: Calibration;
-  /** Why there is no verdict. */
+  /** Then there is no verdict. */
   readonly problem?: string;
-  readonly comparison?: Comparison;
 }
 
 export interface PairedReport {
@@ -78,7 +76,6 @@ export interface PairedReport {
   readonly startedAt: string;
   readonly corpus: Pick<Corpus, 'name' | 'version'>;
   readonly builds: readonly Build[];
-  readonly other: string;
   readonly rows: readonly PairedRow[];
   /** Bytes of this build and of the other after the last class, by start. */
   readonly privateMemory: readonly (readonly number[])[];
@@ -141,16 +138,11 @@ export async function runAgainst(
       });
     }
     const { name, version } = corpus;
-    const measured = [...rows.values()].map(withVerdict);
-    const head = { startedAt, corpus: { name, version }, builds, other: other.name };
-    return { ...head, privateMemory, rows: measured };
+    const head = { startedAt, corpus: { name, version }, builds };
+    return { ...head, privateMemory, rows: [...rows.values()] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function withVerdict(row: PairedRow): PairedRow {
-  return row.problem === undefined ? { ...row, comparison: compare(row.starts) } : row;
 }
 
 async function withSides(
@@ -275,31 +267,4 @@ async function timed(client: SearchClient, body: string): Promise<number> {
   const { status } = await client.post(body);
   if (status !== 200) throw new Error(`HTTP ${String(status)}`);
   return performance.now() - startMs;
-}
-
-export function formatAgainst({ other, rows, privateMemory }: PairedReport): string {
-  const columns = [
-    { title: 'class', align: 'left' } as const,
-    ...['ms', `ms of ${other}`, 'ratio', 'interval'].map((title) => ({
-      title,
-      align: 'right' as const,
-    })),
-    { title: 'verdict', align: 'left' } as const,
-  ];
-  const cells = rows.map(({ name, problem, comparison }) =>
-    comparison === undefined
-      ? [name, '', '', '', '', `WRONG: ${problem ?? ''}`]
-      : [
-          name,
-          formatMs(comparison.ownMs),
-          formatMs(comparison.otherMs),
-          comparison.ratio.toFixed(2),
-          `${comparison.low.toFixed(2)} to ${comparison.high.toFixed(2)}`,
-          comparison.verdict,
-        ],
-  );
-  const memory = privateMemory
-    .map((sizes) => sizes.map((size) => Math.round(size / 2 ** 20)).join(' and '))
-    .join('; ');
-  return `${formatTable(columns, cells)}\nPrivate memory of both at the end of each start: ${memory} MiB\n`;
 }

@@ -1,8 +1,8 @@
 // A client for measuring, over kept-alive connections. The timed call does not parse: that would measure this process.
 
 import { Agent, request } from 'node:http';
-import type { RequestOptions } from 'node:http';
 import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
+import { type Reply, send } from '../daemon/cli/bench/load.ts';
 import { quoteLiteral, quotePattern } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import type { SearchAll } from './differential.ts';
@@ -12,14 +12,9 @@ import type { ByteRange, MatchMap } from './ripgrep.ts';
 export const MATCHES_MAX = 100_000;
 export const MATCHES_PAGE = 100;
 
-export interface Answer {
-  readonly status: number;
-  readonly body: Buffer;
-}
-
 export interface SearchClient {
   /** Rejects if the connection fails. */
-  post(body: string): Promise<Answer>;
+  post(body: string): Promise<Reply>;
   /** Milliseconds to the first chunk with files; undefined: no files. Rejects if the stream has no end. */
   firstResult(body: string): Promise<number | undefined>;
   /** In order of arrival. Rejects if the stream has no end. */
@@ -65,7 +60,7 @@ export function createClient(url: string, connectionCount: number): SearchClient
 }
 
 /** Throws if the stream failed or has no end. */
-function pathsOf({ status, body }: Answer): string[] {
+function pathsOf({ status, body }: Reply): string[] {
   const text = body.toString();
   if (status !== 200 || !text.endsWith(STREAM_END) || text.includes('data: {"type":"error"'))
     throw new Error(`HTTP ${String(status)}: a stream without its end: ${text.slice(0, 200)}`);
@@ -74,22 +69,6 @@ function pathsOf({ status, body }: Answer): string[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
     const { files = [] } = JSON.parse(event.slice('data: '.length)) as Partial<SearchResponse>;
     return files.map(({ fileName }) => fileName.text);
-  });
-}
-
-/** Rejects if the connection fails. */
-export function send(address: URL, options: RequestOptions, body?: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const call = request(address, options, (reply) => {
-      const parts: Buffer[] = [];
-      reply.on('data', (part: Buffer) => parts.push(part));
-      reply.on('error', reject);
-      reply.on('end', () => {
-        resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
-      });
-    });
-    call.on('error', reject);
-    call.end(body);
   });
 }
 

@@ -8,12 +8,13 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { readSettings } from '../daemon/base/config/settings.ts';
 import { SERVICES } from '../daemon/cli/services.ts';
 import { type Calibrated, calibrated } from '../daemon/cli/bench/calibration.ts';
-import { describeMachine, writeRecord } from '../daemon/cli/bench/record.ts';
+import { compareRuns, formatComparison } from '../daemon/cli/bench/compare.ts';
+import { describeMachine, withVersion, writeRecord } from '../daemon/cli/bench/record.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
-import { buildOf, formatAgainst, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
+import { buildOf, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
 import type { PairedReport } from './against.ts';
 import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, search } from './client.ts';
@@ -340,7 +341,7 @@ async function attack(flags: Flags): Promise<void> {
 }
 
 /** Beside each other, by default in the cache folder: what was measured is never lost. */
-function storePair(report: PairedReport, { out, cache }: Flags): void {
+function storePair(report: PairedReport, { out, cache }: Flags): string {
   const [own, other] = recordsOf(report, SERVICES.versions().product);
   const file = out ?? path.join(cacheFolder(cache), 'runs', `${own.startedAt}.json`);
   const otherFile = path.join(path.dirname(file), `${path.parse(file).name}.against.json`);
@@ -348,6 +349,7 @@ function storePair(report: PairedReport, { out, cache }: Flags): void {
   writeRecord(file, own);
   writeRecord(otherFile, other);
   say(`Stored. npm run bench:compare -- ${otherFile} ${file}`);
+  return formatComparison(compareRuns(withVersion(other), withVersion(own)));
 }
 
 /** Exit code 1 for a wrong answer. */
@@ -359,8 +361,7 @@ async function compareBuilds(corpus: Corpus, rev: string, flags: Flags): Promise
     const counts = await expectedCounts({ corpus, client }, chosen, false);
     return new Map(chosen.map((one) => [one, counts.get(one.id)!]));
   });
-  process.stdout.write(formatAgainst(report));
-  storePair(report, flags);
+  process.stdout.write(storePair(report, flags));
   if (report.rows.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
 }
 

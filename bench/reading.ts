@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { send } from './client.ts';
+import { send } from '../daemon/cli/bench/load.ts';
 import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
 import { measureCalls, type Effort } from './runner.ts';
 import {

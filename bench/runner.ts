@@ -3,7 +3,8 @@
 import type { SearchResponse } from '../daemon/api/search/search-schemas.ts';
 import type { BenchCase } from './cases.ts';
 import { MATCHES_MAX, MATCHES_PAGE, search, bodyOf } from './client.ts';
-import type { Answer, SearchClient } from './client.ts';
+import type { SearchClient } from './client.ts';
+import type { Reply } from '../daemon/cli/bench/load.ts';
 import type { Counts } from './reference.ts';
 import { calibrated } from '../daemon/cli/bench/calibration.ts';
 import { type Calibration, medianStats } from '../daemon/cli/bench/record.ts';
@@ -107,7 +108,7 @@ export function measureLatency(
 }
 
 /** Rejects if an answer is not 200. */
-export async function measureCalls(call: () => Promise<Answer>, effort: Effort): Promise<Latency> {
+export async function measureCalls(call: () => Promise<Reply>, effort: Effort): Promise<Latency> {
   const series = async (durationMs: number, count: number): Promise<number[]> => {
     const samples: number[] = [];
     const endMs = performance.now() + durationMs;

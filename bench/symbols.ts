@@ -1,7 +1,7 @@
 // Times symbol searches, definitions and references. Every symbol of an answer is checked against the expression.
 
-import { MATCHES_MAX, MATCHES_PAGE, send } from './client.ts';
-import type { Answer } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE } from './client.ts';
+import { type Reply, send } from '../daemon/cli/bench/load.ts';
 import { type Effort, measureCalls } from './runner.ts';
 import {
   type Column,
@@ -66,7 +66,7 @@ interface SymbolAnswer {
 }
 
 /** Throws for a symbol that the expression does not match. */
-function countOf(answer: Answer, { id, expression }: SymbolCase): number {
+function countOf(answer: Reply, { id, expression }: SymbolCase): number {
   const text = answer.body.toString();
   if (answer.status !== 200) throw new Error(`${id}: HTTP ${String(answer.status)}: ${text}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
@@ -84,7 +84,7 @@ export async function measureSymbols(url: string, effort: Effort): Promise<Symbo
   for (const one of CASES) {
     const address = new URL(url + one.path);
     const options = { method: 'POST', headers: { 'content-type': 'application/json' } };
-    const call = (matches: number) => (): Promise<Answer> =>
+    const call = (matches: number) => (): Promise<Reply> =>
       send(address, options, JSON.stringify(one.body(matches)));
     const count = countOf(await call(MATCHES_MAX)(), one);
     const limited = await measureCalls(call(MATCHES_PAGE), effort);

@@ -8,7 +8,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { search, createClient, send } from '../client.ts';
+import { search, createClient } from '../client.ts';
+import { send } from '../../daemon/cli/bench/load.ts';
 import { buildIndex, findSymbols, folderSize, privateMemorySize, startDaemon } from '../daemon.ts';
 
 const [tree = '', count = '5000', work = ''] = process.argv.slice(2);

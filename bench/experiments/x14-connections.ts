@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { search, createClient, send } from '../client.ts';
+import { search, createClient } from '../client.ts';
+import { send } from '../../daemon/cli/bench/load.ts';
 import { startWatch } from '../attacks/watch.ts';
 import { type RunningDaemon, startDaemon } from '../daemon.ts';
 

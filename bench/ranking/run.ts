@@ -1,6 +1,7 @@
 // Ranks of the expected files in answers: the daemon with several match counts, Zoekt with its score and with BM25.
 
-import { createClient, search, type SearchClient, send } from '../client.ts';
+import { createClient, search, type SearchClient } from '../client.ts';
+import { send } from '../../daemon/cli/bench/load.ts';
 import { quoteLiteral } from '../cases.ts';
 import { escapeLiteral } from '../dialect.ts';
 import type { RankingQuery } from './draw.ts';

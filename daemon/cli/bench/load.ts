@@ -1,7 +1,7 @@
 // Asks an instance in loops. Closed: each connection asks again after its answer. Open: requests start at a fixed rate
 // whether answers come or not, and count from the time they were due, so that a stall delays all that fall into it.
 
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout } from 'node:timers/promises';
 
@@ -22,30 +22,34 @@ export interface Asker {
 const CONNECTIONS_MAX = 1000;
 
 export function openAsker(address: URL, apiKey: string | undefined): Asker {
-  const isSecure = address.protocol === 'https:';
-  const request = isSecure ? httpsRequest : httpRequest;
   const settings = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
+  const isSecure = address.protocol === 'https:';
   const agent = isSecure ? new HttpsAgent(settings) : new HttpAgent(settings);
   const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const headers = { 'content-type': 'application/json', ...key };
   return {
-    ask: (body) =>
-      new Promise((resolve, reject) => {
-        const call = request(address, { agent, method: 'POST', headers }, (reply) => {
-          const parts: Buffer[] = [];
-          reply.on('data', (part: Buffer) => parts.push(part));
-          reply.on('error', reject);
-          reply.on('end', () => {
-            resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
-          });
-        });
-        call.on('error', reject);
-        call.end(body);
-      }),
+    ask: (body) => send(address, { agent, method: 'POST', headers }, body),
     close: () => {
       agent.destroy();
     },
   };
+}
+
+/** The whole answer, not parsed: that would measure this process. Rejects if the connection fails. */
+export function send(address: URL, options: RequestOptions, body?: string): Promise<Reply> {
+  const request = address.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const call = request(address, options, (reply) => {
+      const parts: Buffer[] = [];
+      reply.on('data', (part: Buffer) => parts.push(part));
+      reply.on('error', reject);
+      reply.on('end', () => {
+        resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
+      });
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
 }
 
 /** `onReply` gets the number of the request; `isOver` is asked before each. */
