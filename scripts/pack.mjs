@@ -42,7 +42,8 @@ writeVersions(root);
 const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 rmSync(folder, { recursive: true, force: true });
 for (const name of PRODUCTS) copy(path.join('build', name));
-for (const name of ['CHANGELOG.md', 'LICENSE', 'README.md', ...documents()]) copy(name);
+for (const name of ['CHANGELOG.md', 'LICENSE', 'README.md', 'daemon/deploy', ...documents()])
+  copy(name);
 const written = {
   ...chosen(['name', 'version', 'description', 'license', 'type', 'engines']),
   bin: { trawl: 'build/bundle/cli/main.js' },

@@ -69,7 +69,7 @@ export interface Daemon {
   /** Errors: NOT_READY. */
   status(): Promise<StatusReport>;
   /** Errors: none: a refused file is logged, and nothing changes. */
-  readConfigurationAgain(): void;
+  readConfigurationAgain(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -44,7 +44,7 @@ export class Reread {
   }
 
   /** Reads and applies the file. Errors: none: a refused file is logged, and nothing changes. */
-  run(): void {
+  async run(): Promise<void> {
     const { configuration, log } = this.#parts;
     log.reopen();
     if (configuration.source !== undefined) this.#check(true);
@@ -52,6 +52,7 @@ export class Reread {
       log.info(
         'there is no configuration file to read again; variables and flags only take effect at the start',
       );
+    await this.#looking;
   }
 
   async close(): Promise<void> {

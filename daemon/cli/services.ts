@@ -121,6 +121,7 @@ async function serve(
   onWait: (reason: string) => void,
 ): Promise<Serving> {
   const { startDaemon } = await import('../app/main.ts');
+  const { supervised } = await import('../app/supervised.ts');
   const { host, port, baseUrl, isAnonymous, workers, defaultSource } = options;
   const anonymousAccess = isAnonymous ? true : undefined;
   const flags = { host, port, baseUrl, anonymousAccess, workers };
@@ -144,7 +145,7 @@ async function serve(
     throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
   });
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
-  return { ...daemon, needsKey };
+  return { ...daemon, ...supervised(daemon, configuration.manager, log), needsKey };
 }
 
 interface ToolOptions extends CommonOptions {

@@ -23,7 +23,11 @@ const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(LOOPBACK_NAMES);
 
 /** Errors: ConfigError naming the variable if the host does not resolve. */
 export async function resolveBinding(host: string, variable: Variable): Promise<Binding> {
-  const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'), variable);
+  return bindingOf(await resolveHost(host.replace(/^\[(.*)\]$/, '$1'), variable));
+}
+
+/** @param address  an IP address */
+export function bindingOf(address: string): Binding {
   return { address, isLoopback: loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 

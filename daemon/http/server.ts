@@ -5,9 +5,18 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { VARIABLES } from '../base/config/variables.ts';
+import { deferred } from '../base/deferred.ts';
 import type { Log } from '../base/log.ts';
 import type { AdapterOptions, BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
-import { allowedHosts, defaultBaseUrl, listen, resolveBinding } from './binding.ts';
+import {
+  allowedHosts,
+  type Binding,
+  bindingOf,
+  defaultBaseUrl,
+  listen,
+  resolveBinding,
+} from './binding.ts';
+import { NodeAdapter } from './adapters/node-adapter.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
 import { type ControlServer, startControlServer } from './control-server.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
@@ -17,9 +26,6 @@ import { OAUTH_ENDPOINTS } from '../api/oauth/oauth-endpoints.ts';
 import { PAGE_ENDPOINTS } from '../api/page/page-endpoints.ts';
 
 const GRACE_MS = 10_000;
-
-/** Answers requests that arrive before the pipeline exists, which needs the bound address. */
-const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undefined });
 
 export interface ServerOptions
   extends
@@ -57,8 +63,12 @@ export interface RunningServer extends LocalServer {
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;
   const log = options.log.labelled('http');
-  const binding = await resolveBinding(configuration.host, VARIABLES.host);
-  let handle: HttpHandler = refuse;
+  const opened = deferred();
+  // The pipeline needs the bound address; what arrives before it exists waits, as a socket may hold connections already.
+  let handle: HttpHandler = async (request) => {
+    await opened.promise;
+    return handle(request);
+  };
   const adapter = await openAdapter(
     configuration.http,
     {
@@ -68,19 +78,13 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     },
     log,
   );
-  if (adapter.kind === 'uws' && !binding.isLoopback)
-    throw new ConfigError(
-      VARIABLES.http.name,
-      `uws cannot listen on ${configuration.host}: its parser accepts malformed requests`,
-      `use node, or a loopback address in ${VARIABLES.host.name}`,
-    );
-  const names = `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`;
-  const address = await listen(adapter, binding, configuration, names);
+  const { binding, address } = await bind(adapter, configuration);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
   const hosts = allowedHosts(binding, configuration.baseUrl);
   const pipeline = makePipeline(options, { baseUrl: url, hasPages: true, hosts }, log);
   handle = (request) => pipeline.handle(request);
+  opened.resolve();
   log.info('listening', { url, host: address.host, port: address.port, http: adapter.kind });
   let closing: Promise<void> | undefined;
   return {
@@ -94,6 +98,29 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
       return closing;
     },
   };
+}
+
+/** Errors: ConfigError if the adapter cannot listen there. */
+async function bind(
+  adapter: HttpAdapter,
+  configuration: Configuration,
+): Promise<{ readonly binding: Binding; readonly address: BoundAddress }> {
+  const { host, manager } = configuration;
+  if (manager.listener !== undefined) {
+    if (!(adapter instanceof NodeAdapter))
+      throw new ConfigError(VARIABLES.http.name, 'uws takes no socket from systemd', 'use node');
+    const address = await adapter.listenOn(manager.listener);
+    return { binding: bindingOf(address.host), address };
+  }
+  const binding = await resolveBinding(host, VARIABLES.host);
+  if (adapter.kind === 'uws' && !binding.isLoopback)
+    throw new ConfigError(
+      VARIABLES.http.name,
+      `uws cannot listen on ${host}: its parser accepts malformed requests`,
+      `use node, or a loopback address in ${VARIABLES.host.name}`,
+    );
+  const names = `--port and --host, or ${VARIABLES.port.name} and ${VARIABLES.host.name}`;
+  return { binding, address: await listen(adapter, binding, configuration, names) };
 }
 
 export async function createLocalServer(options: ServerOptions): Promise<LocalServer> {

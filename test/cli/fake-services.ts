@@ -99,7 +99,7 @@ export function fakeServices(stderr: Writable): CliServices {
             problems: [],
             warnings: [],
           }),
-        readConfigurationAgain: () => echo('reread', {}),
+        readConfigurationAgain: () => Promise.resolve(echo('reread', {})),
         close() {
           echo('closed', {});
           clearInterval(keepAlive);

@@ -30,6 +30,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What standard input holds; default: nothing. */
   readonly input?: string;
+  /** Inherited from file 3 on. */
+  readonly files?: readonly number[];
   /** What `trawl` is; default: the build. */
   readonly main?: string;
 }
@@ -54,7 +56,12 @@ export class Running {
     this.child = spawn(command, args, {
       cwd: options.cwd ?? '/',
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...options.env },
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [
+        options.input === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        'pipe',
+        ...(options.files ?? []),
+      ],
     });
     this.child.stdin?.on('error', () => {}); // it may end without reading
     this.child.stdin?.end(options.input);

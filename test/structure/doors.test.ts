@@ -33,6 +33,7 @@ const DOORS: readonly Door[] = [
     code: /@koromix\/koffi|\/libc\.ts'/,
     locations: [
       'daemon/base/libc.ts',
+      'daemon/base/notices.ts',
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',

@@ -2,6 +2,7 @@
 // the file, the file beats defaults; an empty variable counts as unset. Secrets are removed from the environment, so child
 // processes do not inherit them. Only the file can be read again.
 
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,6 +13,7 @@ import { awaitSource, type ConfigurationSource, MissingError, openSource } from 
 import { NoFileError, readOwn } from '../own-file.ts';
 import { memberOf } from './schema-document.ts';
 import { SecretText } from './secret-text.ts';
+import { type ServiceManager, takeServiceManager } from './service-manager.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
 import type { LogFormat, LogLevel } from '../log-levels.ts';
@@ -62,6 +64,7 @@ export interface Configuration extends FilePart, ListenAddress {
   readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
+  readonly manager: ServiceManager;
   /** Where metrics are served; undefined: nowhere. */
   readonly metrics: ListenAddress | undefined;
   /** Current; `file` never changes. */
@@ -102,6 +105,7 @@ type Values = {
 export function readConfiguration(input: ConfigurationInput): Configuration {
   const { env, flags = {}, folder = process.cwd() } = input;
   const unknown = unknownVariables(env);
+  const manager = takeServiceManager(env);
   const values = readValues(env, flags);
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
@@ -129,6 +133,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'node',
+    manager,
     metrics:
       values.metricsPort === undefined
         ? undefined
@@ -274,11 +279,17 @@ function takeText(env: Environment, row: Variable): string | undefined {
   const text = env[row.name];
   if (row.isSecret !== true) return text === '' ? undefined : text;
   const fileName = `${row.name}_FILE`;
-  const file = env[fileName];
+  const file = env[fileName] ?? credentialFile(env, row.name);
   delete env[row.name];
   delete env[fileName];
   if (text !== undefined && text !== '') return text;
   return file === undefined || file === '' ? undefined : readSecretFile(fileName, file);
+}
+
+/** Of systemd's `LoadCredential`. */
+function credentialFile({ CREDENTIALS_DIRECTORY: folder }: Environment, name: string) {
+  const file = path.join(folder ?? '', name);
+  return folder !== undefined && existsSync(file) ? file : undefined;
 }
 
 function readSecretFile(name: string, file: string): string {

@@ -96,11 +96,11 @@ function reloadOnHangup(): (serving: Serving) => void {
   process.on('SIGHUP', () => {
     if (hadTerminal && !hasTerminal()) process.kill(process.pid, 'SIGTERM');
     else if (serving === undefined) isDue = true;
-    else serving.readConfigurationAgain();
+    else void serving.readConfigurationAgain();
   });
   return (started) => {
     serving = started;
-    if (isDue) started.readConfigurationAgain();
+    if (isDue) void started.readConfigurationAgain();
   };
 }
 

@@ -6,10 +6,14 @@ import type { Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
 import { loadLibc } from '../../base/libc.ts';
 
+/** Connections that wait; the system has a limit of its own. Each listener sets it for the port. */
+export const BACKLOG = 4096;
 /** Guess: enough for a burst of health checks. */
 const COUNT = 15;
 /** Source: fcntl.h of Linux. */
 const F_DUPFD_CLOEXEC = 1030;
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
 
 type Fcntl = (handle: number, command: number, type: 'int', argument: number) => number;
 
@@ -17,7 +21,7 @@ type Fcntl = (handle: number, command: number, type: 'int', argument: number) =>
 export function listenMore(server: HttpServer): readonly Server[] {
   const handle = handleOf(server);
   if (process.platform !== 'linux' || handle === undefined) return [];
-  const copyHandle = loadLibc().functions.func('int fcntl(int handle, int command, ...)') as Fcntl;
+  const copyHandle = loadFcntl();
   const listeners: Server[] = [];
   for (let i = 0; i < COUNT; i++) {
     const fd = copyHandle(handle, F_DUPFD_CLOEXEC, 'int', 0);
@@ -26,9 +30,19 @@ export function listenMore(server: HttpServer): readonly Server[] {
     const listener = new Server(options, (socket) => server.emit('connection', socket));
     // The others still listen.
     listener.on('error', () => {});
-    listeners.push(listener.listen({ fd }));
+    listeners.push(listener.listen({ fd, backlog: BACKLOG }));
   }
   return listeners;
+}
+
+/** Child processes do not inherit the handle. Errors: the system refuses. */
+export function keepFromChildren(handle: number): void {
+  if (loadFcntl()(handle, F_SETFD, 'int', FD_CLOEXEC) < 0)
+    throw new Error(`${handle} is no open file of this process`);
+}
+
+function loadFcntl(): Fcntl {
+  return loadLibc().functions.func('int fcntl(int handle, int command, ...)') as Fcntl;
 }
 
 /** The library has no public name for it; undefined: unknown. */

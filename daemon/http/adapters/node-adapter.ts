@@ -2,8 +2,9 @@
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import type { Server as Listener, Socket } from 'node:net';
+import type { ListenOptions, Server as Listener, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { SLICE_MS, nextTimeSlice } from '../../base/next-time-slice.ts';
 import {
@@ -30,9 +31,13 @@ import {
 import { LazySignal } from '../../base/cancellation.ts';
 import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 import { Connection, lingeringEnd, type NodeExchange } from './node-connection.ts';
-import { listenMore } from './more-listeners.ts';
+import { BACKLOG, keepFromChildren, listenMore } from './more-listeners.ts';
 import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
+
+/** Idle connections end this long after the port is closed. */
+const IDLE_MS = 100;
+const UNREF = { ref: false };
 
 /** Bytes of an unread body that the library reads anyway. */
 const READ_AHEAD_SIZE = 16_384;
@@ -87,9 +92,19 @@ export class NodeAdapter implements HttpAdapter {
   }
 
   listen(host: string, port: number): Promise<BoundAddress> {
+    return this.#listen({ host, port, exclusive: true });
+  }
+
+  /** Listens on a socket that was opened for this process. Errors: rejects if it is none of TCP. */
+  async listenOn(fd: number): Promise<BoundAddress> {
+    keepFromChildren(fd);
+    return this.#listen({ fd });
+  }
+
+  #listen(where: ListenOptions & { readonly fd?: number }): Promise<BoundAddress> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ host, port, exclusive: true }, () => {
+      this.#server.listen({ ...where, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         const address = this.#server.address();
         if (address === null || typeof address === 'string')
@@ -122,6 +137,8 @@ export class NodeAdapter implements HttpAdapter {
     // Bytes that have arrived are read in the next turn.
     await nextTimeSlice();
     await nextTimeSlice();
+    // A busy client has sent its next request, or does so now: its answer ends the connection.
+    await Promise.race([Promise.all(closed), sleep(Math.min(graceMs, IDLE_MS), undefined, UNREF)]);
     for (const connection of this.#connections.values()) connection.endWhenIdle();
     await Promise.all(closed);
     clearTimeout(deadline);
@@ -198,7 +215,7 @@ export class NodeAdapter implements HttpAdapter {
     { status, headers }: HttpResponse,
     body: BodyStream,
   ): Promise<void> {
-    response.writeHead(status, headers);
+    response.writeHead(status, this.#isClosing ? { ...headers, Connection: 'close' } : headers);
     const outlet = {
       sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
