@@ -157,6 +157,15 @@ function defaultOf<Limits>(
   return () => limits;
 }
 
+/** Files that a search may open stay until it has ended. */
+function keepSearched(catalog: Catalog, snapshots: SnapshotManager, log: Log): void {
+  catalog.isSearched = (file) => snapshots.isOpen(file);
+  snapshots.onChange = () =>
+    void catalog.removeLeft().catch((error: unknown) => {
+      log.warn('files of replaced shards could not be removed', { error: messageOf(error) });
+    });
+}
+
 type Upkeep = Pick<Instance, 'served' | 'indexer' | 'symbols' | 'onDemand'>;
 
 async function openUpkeep(
@@ -238,6 +247,7 @@ async function joined(
     log.warn('repositories are not searched until they are built again', catalog.unusable);
   const host = await openSearchHost(options, catalog);
   const { module, pool, snapshots, heap } = host;
+  keepSearched(catalog, snapshots, log);
   const upkeep = await openUpkeep(options, catalog, index, host);
   const { served, indexer, symbols, onDemand } = upkeep;
   await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);

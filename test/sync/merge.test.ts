@@ -4,14 +4,15 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { indexerOf } from '../../daemon/app/instance.ts';
 import { MERGE_LIMITS } from '../../daemon/index/merge/merge-plan.ts';
-import { temporaryFolder } from '../engine/host/harness.ts';
+import { environmentOf, requestOf, temporaryFolder } from '../engine/host/harness.ts';
 import { commitFiles, git, makeRepo } from '../sources/git/fixture.ts';
+import { completeSearch } from '../../daemon/engine/search/search.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from '../index/merge-limits.ts';
@@ -159,6 +160,33 @@ void test('when idle small shards are merged with a large one, and dead docs rem
   }
   assert.deepEqual(await everythingOf(again), before);
   await checkFiles(again);
+});
+
+void test('a search keeps the shards that a merge replaces, also for threads that open them later', async () => {
+  const repos = [1, 2, 3].map((i) => makeRepo({ 'a.c': `int plum = ${i};\n` }));
+  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+  const { catalog, parts, pool } = index.instance;
+  const { snapshots } = parts;
+  await index.index([repos[0]!], {}, 'commits');
+  await index.instance.symbols?.run();
+  const snapshot = snapshots.acquire();
+  const { path: file, symbols } = snapshot.shards[0]!;
+  await index.index(repos, {}, 'commits');
+  await index.instance.symbols?.run();
+  await indexerOf(index.instance).merger.run();
+  assert.equal(new Set(catalog.shardFiles.map((one) => one.path)).size, 1, 'one shard');
+  assert.notEqual(catalog.shardFiles[0]!.path, file);
+  const request = requestOf('plum');
+  // Reserving a thread starts it.
+  const thread = pool.reserve();
+  assert.ok(thread !== undefined);
+  const done = await completeSearch(parts, request, environmentOf(), snapshot, { thread });
+  assert.deepEqual([done.reasons, done.numbers.totalMatchCount], [[], 1]);
+  snapshots.release(snapshot);
+  // After the removal that the release has begun.
+  await catalog.removeLeft();
+  assert.deepEqual([file, symbols!.path].filter(existsSync), []);
+  await checkFiles(index);
 });
 
 function docCounts({ instance }: IndexOf): number[] {

@@ -1,5 +1,5 @@
-// What searches see: the live shards and their repos. Each publish makes a new snapshot; running searches keep theirs, and a
-// shard is closed once no snapshot in use holds it.
+// What searches see: the live shards and their repos. Each publish makes a new snapshot; running searches keep theirs. A
+// shard is closed, and its files may be removed, once no snapshot in use holds it.
 
 import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';
@@ -62,6 +62,9 @@ export class SnapshotManager {
   readonly #users = new Map<Snapshot, number>();
   #current: Snapshot = { shards: [], repos: [], quarantined: [] };
   #open: ReadonlySet<string> = new Set();
+  #openPaths: ReadonlySet<string> = new Set();
+  /** Called when shards were opened or closed. */
+  onChange: (() => void) | undefined;
 
   constructor(searcher: Searcher, pool: SearchPool) {
     this.#searcher = searcher;
@@ -70,6 +73,11 @@ export class SnapshotManager {
 
   get current(): Snapshot {
     return this.#current;
+  }
+
+  /** Whether a thread may open the file: it may start late, or map a shard only while it searches it. */
+  isOpen(path: string): boolean {
+    return this.#openPaths.has(path);
   }
 
   /** Returns the shards that could not be opened. */
@@ -120,9 +128,13 @@ export class SnapshotManager {
     if (open.size === this.#open.size && [...open].every((id) => this.#open.has(id))) return [];
     this.#open = open;
     const files = [...needed.values()].map(fileOf);
+    this.#openPaths = new Set(
+      files.flatMap(({ path, symbols }) => (symbols === undefined ? path : [path, symbols.path])),
+    );
     const refused = this.#searcher.setShards(files);
     const isRefused = new Set(refused.map((error) => error.shardId));
     this.#pool.setShards(files.filter((file) => !isRefused.has(file.shardId)));
+    this.onChange?.();
     return refused;
   }
 }

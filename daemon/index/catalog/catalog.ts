@@ -79,6 +79,10 @@ export class Catalog {
   #lastChange: Promise<unknown> = Promise.resolve();
   /** Files put into the shard folder, with the number of users that have not called `disown`. */
   readonly #arrived = new Map<string, number>();
+  /** Whether searches may open a file of the shard folder. */
+  isSearched: (file: string) => boolean = () => false;
+  /** Names of files to be removed when no search needs them. */
+  readonly #leaving = new Set<string>();
   /** Open revision files by id; an error: its damage. */
   readonly #tables = new Map<string, RevisionTable | Error>();
 
@@ -270,7 +274,7 @@ export class Catalog {
     await this.#remove(await readdir(this.shardFolder));
   }
 
-  /** Removes files of replaced repos, except those that another repo names or that were just added. */
+  /** Removes files of replaced repos, except those that another repo names, that were just added, or that searches need. */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
     await this.#serialized(() => this.#remove(former.flatMap(namesOf)));
   }
@@ -286,9 +290,20 @@ export class Catalog {
     await this.#serialized(() => this.#remove(names));
   }
 
+  /** Removes files that searches needed when they were to be removed. After `close` the next start does it. */
+  async removeLeft(): Promise<void> {
+    if (this.#writer === undefined) return;
+    await this.#serialized(() => this.#remove([...this.#leaving]));
+  }
+
   async #remove(names: readonly string[]): Promise<void> {
     for (const name of names) {
+      this.#leaving.delete(name);
       if (this.#reposByName.has(name) || this.#arrived.has(name)) continue;
+      if (this.isSearched(this.filePath(name))) {
+        this.#leaving.add(name);
+        continue;
+      }
       if (name.endsWith(REVISIONS_ENDING)) this.#tables.delete(path.parse(name).name);
       await removeOurs(this.filePath(name));
     }

@@ -3,7 +3,7 @@
 // 2. One catalog change names them, on disk first. After a kill before it the next start removes them.
 // 3. Failures of replaced files are cleared: a shard rebuilt from the same docs has its old id.
 // 4. Searches see the new catalog.
-// 5. The old files are removed; running searches have them mapped.
+// 5. The old files are removed, those of running searches when these end.
 // 6. In any case the protection ends, and unnamed files are removed.
 
 import type { FinishedShard } from '../../engine/build/shard-file.ts';
