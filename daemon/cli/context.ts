@@ -17,4 +17,6 @@ export interface CliContext {
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   setExitCode(code: number): void;
+  /** Ends the process even if a call of the system never returns. */
+  endNow(code: number): void;
 }

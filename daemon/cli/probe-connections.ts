@@ -3,13 +3,23 @@
 import { messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { ConnectionSettings } from '../base/config/connections.ts';
+import type { FileCheck } from '../base/config/file-check.ts';
 import type { Host } from '../hosts/host.ts';
+import type { ProbedProvider } from './probe-providers.ts';
 
 export interface ProbedConnection {
   readonly connection: string;
   readonly state: 'reached' | 'failed';
   /** The host's name for the caller, or the error. */
   readonly says: string;
+  /** Of the host's clock, ms; undefined: unknown. */
+  readonly clockAheadMs?: number | undefined;
+}
+
+export interface CheckedFile extends FileCheck {
+  /** Answers of hosts; empty if they were not contacted. */
+  readonly probed: readonly ProbedConnection[];
+  readonly probedProviders: readonly ProbedProvider[];
 }
 
 export type HostOpener = (name: string, settings: ConnectionSettings) => Promise<Host>;
@@ -35,17 +45,20 @@ export async function refusedConnections(
   return diagnostics;
 }
 
-/** In the order of the connections. */
+/** In the order of the connections. @param timeoutMs  of each */
 export async function probeConnections(
   connections: Readonly<Record<string, ConnectionSettings>>,
   open: HostOpener,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<ProbedConnection[]> {
   const all = Object.entries(connections);
   const probed: ProbedConnection[] = [];
   for (let start = 0; start < all.length; start += PROBES_MAX) {
     const some = all.slice(start, start + PROBES_MAX);
     probed.push(
-      ...(await Promise.all(some.map(([name, settings]) => probe(name, settings, open)))),
+      ...(await Promise.all(
+        some.map(([name, settings]) => probe(name, settings, open, timeoutMs)),
+      )),
     );
   }
   return probed;
@@ -55,12 +68,13 @@ async function probe(
   connection: string,
   settings: ConnectionSettings,
   open: HostOpener,
+  timeoutMs: number,
 ): Promise<ProbedConnection> {
   try {
     const host = await open(connection, settings);
     try {
-      const says = await host.probe(AbortSignal.timeout(TIMEOUT_MS));
-      return { connection, state: 'reached', says };
+      const says = await host.probe(AbortSignal.timeout(timeoutMs));
+      return { connection, state: 'reached', says, clockAheadMs: host.clockAheadMs };
     } finally {
       await host.close();
     }

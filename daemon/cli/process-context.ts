@@ -1,5 +1,6 @@
 // Connects the command line to this process. If the reader of a pipe closes early (`| head`) it exits quietly.
 
+import { loadLibc } from '../base/libc.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliServices } from './services.ts';
 
@@ -26,6 +27,15 @@ function dropEmptyVariables(): void {
   }
 }
 
+/** Why not process.exit: it waits for the threads that read files, and one of them may wait for a disk that is gone. */
+function endNow(code: number): void {
+  try {
+    loadLibc().functions.func('void _exit(int code)')(code);
+  } catch {
+    process.exit(code);
+  }
+}
+
 /** Call once. */
 export function createProcessContext(services: CliServices): CliContext {
   endWithStreams();
@@ -39,5 +49,6 @@ export function createProcessContext(services: CliServices): CliContext {
     setExitCode(code) {
       process.exitCode = code;
     },
+    endNow,
   };
 }

@@ -5,6 +5,7 @@ import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addBenchCommand } from './commands/bench.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGrantCommand } from './commands/grant.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
@@ -89,6 +90,7 @@ function createProgram(context: CliContext): Command {
   addGrantCommand(program, context);
   addRepoCommand(program, context);
   addStatusCommand(program, context);
+  addDoctorCommand(program, context);
   addAuditCommand(program, context);
   addLicenceCommand(program, context);
   addConfigCommand(program, context);

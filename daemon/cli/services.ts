@@ -8,7 +8,7 @@ import type { RestoreReport } from '../backup/restore.ts';
 import { openConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
 import { openSource } from '../base/config/file-source.ts';
 import { schemaDocument } from '../base/config/schema-document.ts';
-import { type FileCheck, checkFile } from '../base/config/file-check.ts';
+import { checkFile } from '../base/config/file-check.ts';
 import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
@@ -21,12 +21,11 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
 import {
+  type CheckedFile,
   type HostOpener,
-  type ProbedConnection,
   probeConnections,
   refusedConnections,
 } from './probe-connections.ts';
-import type { ProbedProvider } from './probe-providers.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
@@ -49,6 +48,11 @@ export const SERVICES = {
   /** Errors: no data directory, or it is locked by a process that accepts no commands. */
   openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
     (await import('./operator.ts')).openOperator(await quietly(common), isMaking),
+  /** Errors: none. */
+  diagnose: async (options: CommonOptions) =>
+    (await import('./doctor.ts')).diagnose(options, (location, probeMs) =>
+      checkConfiguration(location, true, probeMs),
+    ),
   backup,
   restore,
   checkConfiguration,
@@ -348,14 +352,12 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
   });
 }
 
-export interface CheckedFile extends FileCheck {
-  /** Answers of hosts; empty if they were not contacted. */
-  readonly probed: readonly ProbedConnection[];
-  readonly probedProviders: readonly ProbedProvider[];
-}
-
 /** @param location  path or address. Errors: ConfigError if the file cannot be read. */
-async function checkConfiguration(location: string, isOnline: boolean): Promise<CheckedFile> {
+async function checkConfiguration(
+  location: string,
+  isOnline: boolean,
+  probeMs?: number,
+): Promise<CheckedFile> {
   const source = openSource(location, process.cwd(), process.env);
   await source.refresh();
   const fileCheck = checkFile(source, process.env);
@@ -370,7 +372,7 @@ async function checkConfiguration(location: string, isOnline: boolean): Promise<
     return { ...fileCheck, diagnostics, probed: [], probedProviders: [] };
   }
   const { probeProviders } = await import('./probe-providers.ts');
-  const probed = await probeConnections(connections, open);
+  const probed = await probeConnections(connections, open, probeMs);
   const probedProviders = await probeProviders(identityProviders, process.env);
   return { ...fileCheck, probed, probedProviders };
 }

@@ -99,6 +99,10 @@ export class GenericGit implements Host {
     return { ...version, authorization: basicOf(credential.user, credential.password) };
   }
 
+  get clockAheadMs(): number {
+    return this.#transport?.clockAheadMs ?? 0;
+  }
+
   async close(): Promise<void> {
     await this.#transport?.close();
   }

@@ -94,6 +94,8 @@ export interface Host {
   readonly repository?: (path: string, signal: AbortSignal) => Promise<HostRepo>;
   /** Checks address and credential. Returns the host's name of the caller, for people. Errors: HostError. */
   probe(signal: AbortSignal): Promise<string>;
+  /** How far its clock was ahead of ours at its last answer, ms; 0 or absent: unknown. */
+  readonly clockAheadMs?: number;
   /** All who may read a private repository. Absent: not supported. Errors: HostError. */
   readonly members?: (
     repo: Pick<HostRepo, 'hostId' | 'path'>,

@@ -77,6 +77,10 @@ export abstract class HttpHost<Settings extends HttpSettings> {
     return password && { user: this.#gitUser, password };
   }
 
+  get clockAheadMs(): number {
+    return this.transport.clockAheadMs;
+  }
+
   close(): Promise<void> {
     return this.transport.close();
   }

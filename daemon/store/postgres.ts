@@ -63,6 +63,25 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
   };
 }
 
+/** Version and clock of the server; the store is neither read nor changed. Errors: NOT_READY; the server's. */
+export async function probePostgres(
+  databaseUrl: string,
+  log: Log,
+): Promise<{ readonly version: string; readonly clockAheadMs: number }> {
+  const engine = openPostgres(databaseUrl, log);
+  try {
+    const { rows } = await sql<{ version: string; nowMs: number }>`
+      select current_setting('server_version') as version,
+        floor(extract(epoch from clock_timestamp()) * 1000)::int8 as now_ms`.execute(engine.db);
+    const { version, nowMs } = rows[0]!;
+    return { version, clockAheadMs: nowMs - Date.now() };
+  } catch (error) {
+    throw faultOf(error)?.error ?? error;
+  } finally {
+    await engine.close();
+  }
+}
+
 function configOf(databaseUrl: string): ClientConfig {
   const config: ClientConfig = {
     connectionString: databaseUrl,

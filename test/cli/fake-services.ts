@@ -193,6 +193,13 @@ export function fakeServices(stderr: Writable): CliServices {
         probedProviders: [],
       });
     },
+    diagnose(options) {
+      echo('diagnose', options);
+      return Promise.resolve({
+        findings: [{ check: 'git', level: 'warning', says: 'git 2.1', remedy: 'install another' }],
+        isStuck: false,
+      });
+    },
     configurationSchema: () => ({ type: 'object' }),
     versions: () => ({
       product: '1.2.3',
@@ -234,7 +241,8 @@ export async function run(
     const setExitCode = (value: number): void => void (code = value);
     const stdin = Readable.from([input]);
     const services = fakeServices(stderr);
-    await runProgram(args, { services, stdin, stdout, stderr, env, setExitCode });
+    const endNow = setExitCode;
+    await runProgram(args, { services, stdin, stdout, stderr, env, setExitCode, endNow });
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
   }

@@ -160,6 +160,7 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
       stderr: streamTo('stderr'),
       env: process.env,
       setExitCode: (value) => (code = value),
+      endNow: (value) => (code = value),
     });
     // A log gathers its lines for some milliseconds.
     await setTimeout(10);

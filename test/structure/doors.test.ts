@@ -34,6 +34,8 @@ const DOORS: readonly Door[] = [
     locations: [
       'daemon/base/libc.ts',
       'daemon/base/notices.ts',
+      // Ends a process whose threads wait in the kernel.
+      'daemon/cli/process-context.ts',
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',

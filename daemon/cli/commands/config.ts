@@ -8,7 +8,7 @@ import { UsageError } from '../errors.ts';
 import { countOf } from '../format.ts';
 import { formatTable } from '../operator-output.ts';
 import { addExamples, readVariable } from '../options.ts';
-import type { CheckedFile } from '../services.ts';
+import type { CheckedFile } from '../probe-connections.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface CheckFlags {

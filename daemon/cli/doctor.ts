@@ -1,0 +1,224 @@
+// The checks of `trawl doctor`. Each has a time limit and changes nothing; they need neither a daemon nor an index.
+
+import { statfs } from 'node:fs/promises';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+import type { StatusReport } from '../api/shapes/status-report.ts';
+import { readCatalog } from '../app/open-index.ts';
+import { type Configuration, openConfiguration } from '../base/config/configuration.ts';
+import { findControlPath } from '../base/config/control-path.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import { createLog } from '../base/log.ts';
+import { callControl, NoDaemonError } from './control-client.ts';
+import * as machine from './doctor-machine.ts';
+import { fine, type Outcome, problem, warning } from './doctor-outcome.ts';
+import { describeError } from './errors.ts';
+import { countOf } from './format.ts';
+import { systemAccount } from './operator.ts';
+import type { CheckedFile } from './probe-connections.ts';
+
+export interface Finding extends Outcome {
+  readonly check: string;
+}
+
+interface Options {
+  readonly dataDir: string;
+  readonly config?: string | undefined;
+  readonly logLevel?: string | undefined;
+}
+
+export interface Diagnosis {
+  readonly findings: readonly Finding[];
+  /** A check still waits, perhaps in the kernel, and would keep the process. */
+  readonly isStuck: boolean;
+}
+
+/** As `trawl config check --online`. @param probeMs  for the answer of each host */
+export type FileChecker = (location: string, probeMs: number) => Promise<CheckedFile>;
+
+/** Unit: ms. Of a check; of the one that asks all hosts, eight at a time; of one host; of a path. */
+const CHECK_MS = 15_000;
+const HOSTS_MS = 60_000;
+const HOST_MS = 10_000;
+const PLACE_MS = 5_000;
+/** Unit: ms. Bound: half of what tokens may be late; the time in an answer is up to a second old. */
+const CLOCK_MS_MAX = 30_000;
+
+export class Findings implements Diagnosis {
+  readonly findings: Finding[] = [];
+  isStuck = false;
+
+  /** The value that the check returns beside its outcomes; undefined: it has none. */
+  async add<Value>(
+    check: string,
+    run: () => Promise<{ readonly outcomes: readonly Outcome[]; readonly value?: Value }>,
+    limitMs = CHECK_MS,
+    what = '',
+  ): Promise<Value | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, limitMs, undefined);
+    });
+    const ran = await Promise.race([late, run().catch(failed)]);
+    clearTimeout(timer);
+    this.isStuck ||= ran === undefined;
+    const silence = `no answer within ${limitMs / 1000} s${what === '' ? '' : ` from ${what}`}`;
+    const outcomes = ran?.outcomes ?? [problem(silence, 'look at the disk or the host behind it')];
+    this.findings.push(...outcomes.map((outcome) => ({ check, ...outcome })));
+    return ran?.value;
+  }
+}
+
+function failed(error: unknown): { readonly outcomes: readonly Outcome[]; readonly value?: never } {
+  return { outcomes: [problem(describeError(error).replaceAll(/^error: /gm, ''))] };
+}
+
+async function only(outcomes: Promise<Outcome[]>) {
+  return { outcomes: await outcomes };
+}
+
+export async function diagnose(options: Options, checkFile: FileChecker): Promise<Diagnosis> {
+  const found = new Findings();
+  const { config } = options;
+  const dataDir = path.resolve(options.dataDir);
+  const variables = Object.entries(process.env).flatMap(([name, file = '']) =>
+    /^TRAWL_\w+_FILE$/.test(name) && name !== 'TRAWL_LOG_FILE' && file !== '' ? [file] : [],
+  );
+  await found.add('node', () => only(machine.checkNode()));
+  await found.add('git', () => only(machine.checkGit()));
+  await found.add('symbols', () => only(machine.checkSymbols()));
+  await found.add('limits', () => only(machine.checkLimits(dataDir)));
+  // Why first: what is read without a limit below would wait for ever on a disk that does not answer.
+  const files = config === undefined || /^https?:/i.test(config) ? [] : [config];
+  const places = [dataDir, ...variables, ...files];
+  for (const place of places) await found.add('paths', () => checkPlace(place), PLACE_MS, place);
+  if (found.isStuck) return found;
+  const configuration = await found.add('configuration', () => openChecked(options));
+  const file =
+    config === undefined
+      ? undefined
+      : await found.add('hosts', () => checkHosts(config, checkFile), HOSTS_MS);
+  const secrets = [...variables, ...filesOf(file)];
+  await found.add('store', () => checkStore(configuration));
+  await found.add('disk', () => only(machine.checkDisk(dataDir)));
+  await found.add('rights', () => only(machine.checkRights(dataDir, secrets)));
+  const shards = (await found.add('index', () => checkIndex(dataDir))) ?? [];
+  const workers = configuration?.workerCount ?? 1;
+  await found.add('mappings', () => only(machine.checkMappings(shards, workers)));
+  await found.add('daemon', () => checkDaemon(dataDir));
+  return found;
+}
+
+/** Whether the file system answers at all; one that is missing is for other checks. Why statfs: the system keeps no answer. */
+async function checkPlace(place: string) {
+  await statfs(place).catch(() => undefined);
+  return { outcomes: [] };
+}
+
+async function openChecked(options: Options) {
+  const value = await openConfiguration({ env: { ...process.env }, flags: { ...options } });
+  const notices = value.notices.map((notice) => warning(notice, 'remove or correct it'));
+  const { connections, source } = value;
+  const from = source === undefined ? 'variables alone' : source.name;
+  const says = `valid: ${from}, ${countOf(Object.keys(connections).length, 'connection')}`;
+  return { outcomes: notices.length > 0 ? notices : [fine(says)], value };
+}
+
+/** Hosts and identity providers, their clocks, and the secrets that the file names. */
+async function checkHosts(location: string, checkFile: FileChecker) {
+  const value = await checkFile(location, HOST_MS);
+  const { diagnostics, secrets, probed, probedProviders } = value;
+  const all = [
+    ...diagnostics.map((text) =>
+      problem(text, 'correct the file; "trawl config check" shows it whole'),
+    ),
+    ...secrets.flatMap(({ key, from, problem: why }) =>
+      why === undefined ? [] : [problem(`${key}: ${from} is ${why}`, 'provide the secret')],
+    ),
+    ...probed.map((one) => outcomeOf(one.connection, one, one.clockAheadMs)),
+    ...probedProviders.map((one) => outcomeOf(one.provider, one)),
+  ];
+  return { outcomes: all.length > 0 ? all : [fine('the file names none')], value };
+}
+
+function outcomeOf(
+  name: string,
+  { state, says }: { readonly state: string; readonly says: string },
+  clockAheadMs = 0,
+): Outcome {
+  if (state === 'failed') return problem(`${name}: ${says}`);
+  return clockOutcome(name, clockAheadMs) ?? fine(`${name}: ${says}`);
+}
+
+/** Undefined: the clocks agree. */
+function clockOutcome(name: string, aheadMs: number): Outcome | undefined {
+  if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return undefined;
+  const difference = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+  return problem(
+    `the clock of ${name} is ${difference}`,
+    'set the clocks: timedatectl set-ntp true',
+  );
+}
+
+function filesOf(file: CheckedFile | undefined): string[] {
+  return (file?.secrets ?? []).flatMap(({ key, from }) =>
+    from.startsWith('file ') && !key.endsWith('.caFile') ? [from.slice('file '.length)] : [],
+  );
+}
+
+async function checkStore(configuration: Configuration | undefined) {
+  const address = configuration?.databaseUrl;
+  if (configuration === undefined)
+    return { outcomes: [warning('not known', 'correct the configuration')] };
+  if (address === undefined) return { outcomes: [fine('embedded, in the data directory')] };
+  const { probePostgres } = await import('../store/postgres.ts');
+  const log = createLog({ level: 'error', format: 'text', file: undefined });
+  const { version, clockAheadMs } = await probePostgres(address.reveal(), log);
+  const outcome = clockOutcome('PostgreSQL', clockAheadMs);
+  return { outcomes: [outcome ?? fine(`PostgreSQL ${version}; its clock agrees`)] };
+}
+
+async function checkIndex(dataDir: string) {
+  const catalog = await readCatalog(dataDir);
+  const { repos, shardFiles: value } = catalog;
+  await catalog.close();
+  const says =
+    repos.length === 0
+      ? 'none yet'
+      : `${countOf(repos.length, 'repository', 'repositories')}, ${countOf(value.length, 'shard')}; "trawl verify" checks every byte`;
+  return { outcomes: [fine(says)], value };
+}
+
+async function checkDaemon(dataDir: string) {
+  const call = { method: 'GET', path: '/api/status', account: systemAccount() };
+  try {
+    const response = await callControl(findControlPath(dataDir), call);
+    if (response.statusCode !== 200) {
+      response.resume();
+      return { outcomes: [fine('none, but a command that works on the data directory')] };
+    }
+    // Safety: the daemon's tests check every answer against its schema.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const { version, url, problems, warnings } = (await json(response)) as StatusReport;
+    const other =
+      version === readProductVersion()
+        ? []
+        : [
+            warning(
+              `the daemon is of version ${version}, this command of ${readProductVersion()}`,
+              'restart the daemon',
+            ),
+          ];
+    const all = [
+      ...other,
+      ...problems.map((text) => problem(text)),
+      ...warnings.map((text) => warning(text)),
+    ];
+    const at = url ?? 'its control socket alone';
+    return { outcomes: all.length > 0 ? all : [fine(`version ${version} runs, at ${at}`)] };
+  } catch (error) {
+    if (error instanceof NoDaemonError)
+      return { outcomes: [fine('none runs on this data directory')] };
+    throw error;
+  }
+}

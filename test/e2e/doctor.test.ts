@@ -1,0 +1,47 @@
+// `trawl doctor` beside a real daemon, and against a real PostgreSQL.
+// tier: ci (PostgreSQL)
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import type { Finding } from '../../daemon/cli/doctor.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
+import { serve, startTrawl, trawl } from './daemon.ts';
+
+void test('a running daemon, as a process: its address and its limits', async () => {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const served = await serve(dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const { stdout } = await startTrawl(['doctor', '--data-dir', dataDir]).ended;
+  assert.match(stdout, new RegExp(`^ok +daemon +version \\S+ runs, at ${served.url}$`, 'm'));
+  if (process.platform === 'linux') assert.match(stdout, / limits .* of the daemon, process \d+;/);
+  await served.process.stop();
+});
+
+void test('PostgreSQL is reached, and is gone', { skip: POSTGRES_MISSING }, async () => {
+  const server = await startPostgres();
+  const databaseUrl = await server.createDatabase();
+  const url = databaseUrl.replace('postgres://trawl', 'postgres://trawl:pass-word');
+  assert.notEqual(url, databaseUrl);
+  const diagnose = async (): Promise<Finding | undefined> => {
+    const env = { TRAWL_DATABASE_URL: url };
+    const { stdout } = await trawl(['doctor', '--json', '--data-dir', temporaryFolder()], { env });
+    assert.doesNotMatch(stdout, /pass-word/);
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Finding);
+    return findings.find(({ check }) => check === 'store');
+  };
+  const reached = await diagnose();
+  assert.equal(reached?.level, 'ok');
+  assert.match(reached.says, /^PostgreSQL \d+\.\d+.*; its clock agrees$/);
+  assert.deepEqual(
+    await server.run(databaseUrl, "select tablename from pg_tables where schemaname = 'public'"),
+    [],
+  );
+  await server.stop('fast');
+  const gone = await diagnose();
+  assert.deepEqual([gone?.level, gone?.says], ['failure', 'PostgreSQL cannot be reached']);
+  await server.remove();
+});
