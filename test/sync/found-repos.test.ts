@@ -202,6 +202,12 @@ void test('a start asks git only about repositories that are not as they were', 
   renameSync(put(temporaryFolder(), 'r3.git', '--bare'), path.join(root, 'r3.git'));
   assert.deepEqual(await asked(), ['r3.git']);
   assert.deepEqual(await asked(), []);
+  // Nobody sees when an included file changes.
+  const more = path.join(temporaryFolder(), 'more');
+  git(path.join(root, 'tree'), 'config', 'include.path', more);
+  assert.deepEqual(await asked(), ['tree']);
+  git(root, 'config', '--file', more, 'remote.origin.url', 'https://example.com/owner/tree');
+  assert.deepEqual(await asked(), ['tree']);
 });
 
 /** The repositories whose branches git listed meanwhile. */

@@ -202,6 +202,17 @@ function checkIncluded(file: string, depth: number): void {
   }
 }
 
+/** Whether git may read settings of the source from more files than `config`, or its `config` is unreadable. */
+export function hasMoreSettings(repoPath: string): boolean {
+  try {
+    return gitDirsOf(repoPath).some((gitDir) =>
+      /\[\s*include|worktreeconfig/i.test(readText(path.join(gitDir, 'config')) ?? ''),
+    );
+  } catch {
+    return true;
+  }
+}
+
 async function checkEntriesBelow(top: string, roots: readonly string[]): Promise<void> {
   const waiting = existsSync(top) ? [top] : [];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {

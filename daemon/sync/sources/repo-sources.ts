@@ -16,6 +16,7 @@ import { type RepoChange, recordOf } from '../../index/register/change-repo.ts';
 import type { JobResult, Jobs } from '../jobs/jobs.ts';
 import { reprobeSource, probeForIndex } from '../../index/register/probe-for-index.ts';
 import type { AdmittedSource, RepoRegistry } from '../../index/register/registry.ts';
+import { hasMoreSettings } from '../../sources/git/git-paths.ts';
 import { RefPoller } from '../../sources/git/ref-poller.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
 import { seeFolderId } from '../../sources/disk/identity.ts';
@@ -50,7 +51,7 @@ export interface RepoSourcesOptions {
 }
 
 interface FoundSource extends AdmittedSource, Pick<ProbedSource, 'defaultRevision' | 'pushedAt'> {
-  /** Of refs and settings, before it was probed; absent: unknown. */
+  /** Of refs and settings, before it was probed; absent: unknown, or not of all settings. */
   readonly state?: string;
 }
 
@@ -332,7 +333,10 @@ export class RepoSources {
       const record = byLocation(one);
       const known =
         record !== undefined && sure.has(record.repoId) && this.#known(one, record, state);
-      return known || { ...(await probeOne(registry, one)), ...omitUndefined({ state }) };
+      if (known) return known;
+      const found = await probeOne(registry, one);
+      // Changes of included settings are not in the state: such a repository is always probed.
+      return state === undefined || hasMoreSettings(one.path) ? found : { ...found, state };
     });
     const found = await this.#probeTogether(probes, signal);
     for (const [index, one] of sources.entries()) {
