@@ -7,6 +7,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import type { ControlServer } from '../http/control-server.ts';
 import type { HttpHandler } from '../http/adapters/adapter.ts';
+import { Certificate } from '../http/certificate.ts';
 import { type MetricsServer, startMetricsServer } from '../http/metrics-server.ts';
 import { createLocalServer, createServer, type LocalServer } from '../http/server.ts';
 import type { CompletedSearch } from '../engine/search/answer.ts';
@@ -118,7 +119,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       stopping: signal,
     });
     metrics = await openMetrics(options, { instance, control, server: () => server, problems });
-    server = opened.add(await openServer(options, instance, control, services, metrics));
+    server = opened.add(
+      await openServer(options, { instance, control, reread, services, metrics }),
+    );
     opened.add(await serveMetrics(options, metrics));
     opened.add(await openControlSocket(server, log));
     instance.pool.start();
@@ -208,16 +211,22 @@ async function serveMetrics(
   return server;
 }
 
+interface ServerParts {
+  readonly instance: Instance;
+  readonly control: ControlPlane;
+  readonly reread: Reread;
+  readonly services: Services;
+  readonly metrics: Metrics | undefined;
+}
+
 function openServer(
   { configuration, log, isLocal = false }: DaemonOptions,
-  instance: Instance,
-  control: ControlPlane,
-  services: Services,
-  metrics: Metrics | undefined,
+  { instance, control, reread, services, metrics }: ServerParts,
 ): Promise<LocalServer> {
   return (isLocal ? createLocalServer : createServer)({
     configuration,
     services,
+    certificate: reread.certificate,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
     onRequest: metrics && ((request) => metrics.noteRequest(request)),
@@ -233,10 +242,13 @@ function openReread(
   server: () => LocalServer | undefined,
   signal: AbortSignal,
 ): Reread {
-  const { configuration, log } = options;
+  const { configuration, log, isLocal = false } = options;
+  const { tls } = configuration;
   return new Reread({
     configuration,
     log: log.labelled('configuration'),
+    certificate:
+      tls === undefined || isLocal ? undefined : new Certificate(tls, log.labelled('http')),
     apply: (changed) => {
       control.accounts.applyConfiguration();
       server()?.applySettings();

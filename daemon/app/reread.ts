@@ -1,11 +1,12 @@
 // Reads the configuration again while the daemon runs (API.md 19.1, 21.3): when the file changes and on SIGHUP, which
-// also reopens the log. A refused file changes nothing and is reported until it is fixed.
+// also reopens the log and reads the certificate. A refused file changes nothing and is reported until it is fixed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError, RefusedFileError } from '../base/config/error.ts';
 import type { Log } from '../base/log.ts';
+import type { Certificate } from '../http/certificate.ts';
 
 /** A writer should have finished the file by then. */
 const SETTLE_MS = 500;
@@ -15,12 +16,15 @@ const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns
 export interface RereadParts {
   readonly configuration: Configuration;
   readonly log: Log;
+  readonly certificate: Certificate | undefined;
   readonly apply: (changed: readonly string[]) => void;
   readonly index: () => Promise<unknown>;
 }
 
 export class Reread {
   readonly #parts: RereadParts;
+  /** Undefined: no TLS. */
+  readonly certificate: Certificate | undefined;
   #fault: ConfigError | undefined;
   readonly #ending = new AbortController();
   #looking: Promise<void> = Promise.resolve();
@@ -29,6 +33,7 @@ export class Reread {
 
   constructor(parts: RereadParts) {
     this.#parts = parts;
+    this.certificate = parts.certificate;
     const { source } = parts.configuration;
     if (source === undefined) return;
     this.#keep();
@@ -38,15 +43,18 @@ export class Reread {
   /** Problems, as sentences for the owner (API.md 18.2); empty: none. */
   get degradations(): readonly string[] {
     const fault = this.#fault;
-    if (fault === undefined) return [];
+    const ofCertificate = this.certificate?.degradations ?? [];
+    if (fault === undefined) return ofCertificate;
     const reasons = fault instanceof RefusedFileError ? fault.diagnostics : [fault.message];
-    return reasons.map((reason) => `the configuration file is refused: ${reason}`);
+    const refusals = reasons.map((reason) => `the configuration file is refused: ${reason}`);
+    return [...refusals, ...ofCertificate];
   }
 
   /** Reads and applies the file. Errors: none: a refused file is logged, and nothing changes. */
   async run(): Promise<void> {
     const { configuration, log } = this.#parts;
     log.reopen();
+    this.certificate?.check();
     if (configuration.source !== undefined) this.#check(true);
     else
       log.info(
@@ -58,6 +66,7 @@ export class Reread {
   async close(): Promise<void> {
     this.#ending.abort();
     clearInterval(this.#timer);
+    this.certificate?.close();
     await this.#looking;
   }
 

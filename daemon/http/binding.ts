@@ -67,10 +67,14 @@ export async function listen(
 }
 
 /** The public address if none is configured: `localhost` unless an address for others is bound. */
-export function defaultBaseUrl({ address, isLoopback }: Binding, { port }: BoundAddress): string {
+export function defaultBaseUrl(
+  { address, isLoopback }: Binding,
+  { port }: BoundAddress,
+  isTls: boolean,
+): string {
   const isAny = address === '0.0.0.0' || address === '::';
   const urlHost = isIP(address) === 6 ? `[${address}]` : address;
-  return `http://${isLoopback || isAny ? 'localhost' : urlHost}:${port}`;
+  return `${isTls ? 'https' : 'http'}://${isLoopback || isAny ? 'localhost' : urlHost}:${port}`;
 }
 
 /** Host names that are accepted; undefined: all. Why: a page that rebinds its DNS name must not read answers. */

@@ -18,6 +18,7 @@ import {
 } from './binding.ts';
 import { NodeAdapter } from './adapters/node-adapter.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
+import type { Certificate } from './certificate.ts';
 import { type ControlServer, startControlServer } from './control-server.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { mcpEndpoints } from '../api/mcp/mcp-endpoints.ts';
@@ -33,8 +34,10 @@ export interface ServerOptions
       PipelineOptions,
       'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onRequest'
     >,
-    Omit<AdapterOptions, 'handle'> {
+    Omit<AdapterOptions, 'handle' | 'isTls'> {
   readonly configuration: Configuration;
+  /** Undefined: no TLS. */
+  readonly certificate?: Certificate | undefined;
 }
 
 export interface LocalServer {
@@ -61,7 +64,7 @@ export interface RunningServer extends LocalServer {
 
 /** Errors: ConfigError if the address cannot be bound; NOT_READY if the store cannot be reached. */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
-  const { configuration } = options;
+  const { configuration, certificate } = options;
   const log = options.log.labelled('http');
   const opened = deferred();
   // The pipeline needs the bound address; what arrives before it exists waits, as a socket may hold connections already.
@@ -73,13 +76,15 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     configuration.http,
     {
       handle: (request) => handle(request),
+      isTls: certificate !== undefined,
       requestTimeoutMs: options.requestTimeoutMs,
       streamStallMs: options.streamStallMs,
     },
     log,
   );
+  if (certificate !== undefined) encrypt(adapter, certificate);
   const { binding, address } = await bind(adapter, configuration);
-  const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
+  const url = configuration.baseUrl ?? defaultBaseUrl(binding, address, certificate !== undefined);
   const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
   const hosts = allowedHosts(binding, configuration.baseUrl);
   const pipeline = makePipeline(options, { baseUrl: url, hasPages: true, hosts }, log);
@@ -98,6 +103,17 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
       return closing;
     },
   };
+}
+
+/** Errors: ConfigError if the adapter has no TLS. */
+function encrypt(adapter: HttpAdapter, certificate: Certificate): void {
+  if (!(adapter instanceof NodeAdapter))
+    throw new ConfigError(
+      VARIABLES.http.name,
+      'uws serves without TLS',
+      `use node, or unset ${VARIABLES.tlsCert.name} and ${VARIABLES.tlsKey.name}`,
+    );
+  certificate.onChange((pair) => adapter.useCertificate(pair));
 }
 
 /** Errors: ConfigError if the adapter cannot listen there. */

@@ -45,6 +45,12 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** Absolute paths of PEM files. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface Configuration extends FilePart, ListenAddress {
   /** Without trailing slash; undefined: derived from the bound address. */
   readonly baseUrl: string | undefined;
@@ -64,6 +70,8 @@ export interface Configuration extends FilePart, ListenAddress {
   readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
+  /** Undefined: no TLS. */
+  readonly tls: TlsFiles | undefined;
   readonly manager: ServiceManager;
   /** Where metrics are served; undefined: nowhere. */
   readonly metrics: ListenAddress | undefined;
@@ -133,6 +141,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'node',
+    tls: tlsFiles(values, folder),
     manager,
     metrics:
       values.metricsPort === undefined
@@ -232,6 +241,20 @@ function changesOf(before: FilePart, next: FilePart): string[] {
 function changedNames(then: object, now: object): string[] {
   const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
   return names.filter((name) => !isDeepStrictEqual(memberOf(then, name), memberOf(now, name)));
+}
+
+/** Errors: ConfigError if one is missing. */
+function tlsFiles({ tlsCert, tlsKey }: Values, folder: string): TlsFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert !== undefined && tlsKey !== undefined)
+    return { cert: path.resolve(folder, tlsCert), key: path.resolve(folder, tlsKey) };
+  const [given, missing] =
+    tlsKey === undefined ? (['tlsCert', 'tlsKey'] as const) : (['tlsKey', 'tlsCert'] as const);
+  throw new ConfigError(
+    VARIABLES[given].name,
+    `set without ${VARIABLES[missing].name}`,
+    'set both',
+  );
 }
 
 function secretText(text: string | undefined): SecretText | undefined {

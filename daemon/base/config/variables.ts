@@ -164,6 +164,8 @@ export const VARIABLES = {
     allowed: 'node or uws',
     schema: z.enum(HTTP_KINDS),
   },
+  tlsCert: { name: 'TRAWL_TLS_CERT', defaultNote: 'no TLS', allowed: 'a path', schema: anyText },
+  tlsKey: { name: 'TRAWL_TLS_KEY', defaultNote: 'no TLS', allowed: 'a path', schema: anyText },
   metricsPort: {
     name: 'TRAWL_METRICS_PORT',
     defaultNote: 'off',

@@ -61,6 +61,8 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 export interface AdapterOptions {
   readonly handle: HttpHandler;
+  /** Connections are encrypted; the certificate follows. */
+  readonly isTls?: boolean;
   /** Limit for a whole body from the call of `body`; default: REQUEST_TIMEOUT_MS. */
   readonly requestTimeoutMs?: number | undefined;
   /** A client that takes less than 60 KB within this time is dropped; default: STREAM_STALL_MS. */

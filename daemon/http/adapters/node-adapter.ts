@@ -1,9 +1,11 @@
 // HttpAdapter over node:http, the default on every platform.
 
 import { createServer } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { ListenOptions, Server as Listener, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LazyBytes } from '../../base/lazy-bytes.ts';
 import { SLICE_MS, nextTimeSlice } from '../../base/next-time-slice.ts';
@@ -53,12 +55,21 @@ const SERVER_OPTIONS: ServerOptions = {
   keepAliveTimeout: STALL_TIMEOUT_MS,
 };
 
+const TLS_OPTIONS = {
+  ...SERVER_OPTIONS,
+  minVersion: 'TLSv1.2',
+  handshakeTimeout: HEAD_TIMEOUT_MS,
+  allowHalfOpen: true,
+} as const;
+
 export class NodeAdapter implements HttpAdapter {
   readonly kind = 'node';
-  readonly #server: Server & { httpAllowHalfOpen?: boolean };
+  readonly #server: (Server | TlsServer) & { httpAllowHalfOpen?: boolean };
   /** On the same port (more-listeners.ts). */
   #more: readonly Listener[] = [];
   readonly #connections = new Map<Duplex, Connection>();
+  /** Connections whose encryption has not begun, by address and port. */
+  readonly #handshakes = new Map<string, Socket>();
   readonly #handle: HttpHandler;
   readonly #requestTimeoutMs: number | undefined;
   readonly #streamStallMs: number | undefined;
@@ -70,7 +81,10 @@ export class NodeAdapter implements HttpAdapter {
     this.#streamStallMs = options.streamStallMs;
     const onRequest = (message: IncomingMessage, response: ServerResponse): void =>
       this.#onRequest(message, response);
-    this.#server = createServer(SERVER_OPTIONS, onRequest);
+    this.#server =
+      options.isTls === true
+        ? createTlsServer(TLS_OPTIONS, onRequest)
+        : createServer(SERVER_OPTIONS, onRequest);
     // Headers beyond a count would be dropped silently; their total size is limited instead.
     this.#server.maxHeadersCount = 0;
     // Else the answers to a client that has sent its last byte are thrown away.
@@ -79,16 +93,33 @@ export class NodeAdapter implements HttpAdapter {
     this.#server.closeIdleConnections = () => {};
     this.#server.on('checkContinue', onRequest);
     this.#server.on('checkExpectation', onRequest);
-    this.#server.on('connection', (socket) => {
+    const onConnection = (socket: Socket): void => {
+      this.#handshakes.delete(peerOf(socket));
       this.#connections.set(socket, new Connection(socket, this.#handle));
       socket.once('close', () => this.#connections.delete(socket));
-    });
+    };
+    if (options.isTls === true) {
+      this.#server.on('secureConnection', onConnection);
+      this.#server.on('connection', (socket: Socket) => this.#awaitHandshake(socket));
+    } else this.#server.on('connection', onConnection);
     this.#server.on('clientError', (error, socket) => {
       this.#connections.get(socket)?.onFault(error);
     });
     this.#server.on('connect', (_, socket) => {
       this.#connections.get(socket)?.onFault(malformed('CONNECT'));
     });
+  }
+
+  #awaitHandshake(socket: Socket): void {
+    const peer = peerOf(socket);
+    this.#handshakes.set(peer, socket);
+    socket.once('close', () => this.#handshakes.delete(peer));
+  }
+
+  /** For connections that begin from now on. Errors: the pair is refused. */
+  useCertificate(pair: SecureContextOptions): void {
+    if (!('setSecureContext' in this.#server)) return;
+    this.#server.setSecureContext({ ...pair, minVersion: TLS_OPTIONS.minVersion });
   }
 
   listen(host: string, port: number): Promise<BoundAddress> {
@@ -139,6 +170,7 @@ export class NodeAdapter implements HttpAdapter {
     await nextTimeSlice();
     // A busy client has sent its next request, or does so now: its answer ends the connection.
     await Promise.race([Promise.all(closed), sleep(Math.min(graceMs, IDLE_MS), undefined, UNREF)]);
+    for (const socket of this.#handshakes.values()) socket.destroy();
     for (const connection of this.#connections.values()) connection.endWhenIdle();
     await Promise.all(closed);
     clearTimeout(deadline);
@@ -233,6 +265,10 @@ export class NodeAdapter implements HttpAdapter {
     if (response.destroyed) pump.onGone();
     await pump.run();
   }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
