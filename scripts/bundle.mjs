@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { inputsOf, keepContents } from './contents.mjs';
 import { writeVersions } from './versions.mjs';
 
 /**
@@ -51,8 +52,9 @@ const common = {
   external: APART,
   alias: { '@neon-rs/load': './scripts/libsql-target.cjs' },
   logLevel: 'warning',
+  metafile: true,
 };
-const { outputFiles } = await build({
+const program = await build({
   ...common,
   entryPoints: ['build/daemon/cli/main.js'],
   write: false,
@@ -64,7 +66,7 @@ const { outputFiles } = await build({
   // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
   supported: { 'dynamic-import': false },
 });
-await build({
+const threads = await build({
   ...common,
   entryPoints: THREADS.map((name) => `build/daemon/${name}.js`),
   outdir: threadFolder,
@@ -73,7 +75,7 @@ await build({
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
 // Why: one character beyond Latin-1 doubles the memory of the text. Outside of comments esbuild leaves none.
-const text = outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');
+const text = program.outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');
 const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 rmSync(folder, { recursive: true, force: true });
@@ -87,6 +89,7 @@ writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 copyFileSync(path.join(root, 'scripts', 'main.cjs'), path.join(folder, 'main.js'));
 keepCodes();
 writeVersions(root);
+keepContents('bundle', [...inputsOf(program), ...inputsOf(threads)]);
 
 /** Of a daemon over a folder with one file, then of a search of its index. */
 function keepCodes() {

@@ -1,5 +1,5 @@
 // Writes the grammars of tree-sitter that the daemon uses to build/grammars/, compressed, under the names that
-// daemon/engine/symbols/grammars.ts gives them, and the parser itself with its version. Why: so the packages, which hold more,
+// daemon/engine/symbols/grammars.ts gives them, and the parser itself with its version. grammars.json lists whose they are. Why: so the packages, which hold more,
 // are needed only to build.
 // Measured: 2026-11-29: 33.3 MB; gzip 9 makes 3.1 MB of them in 17 s, brotli 7 2.2 MB in 2 s, brotli 11 2.0 MB in 98 s. The
 // largest, 5.9 MB, is back in 45 to 85 ms.
@@ -8,6 +8,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { keepContents } from './contents.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
@@ -39,5 +40,9 @@ for (const [name, place] of Object.entries(PLACES)) {
 }
 const parser = path.join(root, 'node_modules', 'web-tree-sitter');
 copyFileSync(path.join(parser, 'web-tree-sitter.wasm'), path.join(folder, 'parser.wasm'));
+keepContents('grammars', [
+  'node_modules/web-tree-sitter',
+  ...Object.values(PLACES).map((place) => `node_modules/${place}`),
+]);
 const { version } = JSON.parse(readFileSync(path.join(parser, 'package.json'), 'utf8'));
 writeFileSync(path.join(folder, 'parser-version.txt'), version);

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keepContents } from './contents.mjs';
 import * as languages from 'linguist-languages';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -18,3 +19,4 @@ const rows = Object.values(languages)
     language.aliases ?? [],
   ]);
 writeFileSync(path.join(root, 'build', 'languages.json'), JSON.stringify(rows));
+keepContents('languages', ['node_modules/linguist-languages']);

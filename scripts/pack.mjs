@@ -1,11 +1,13 @@
 // `npm run pack [FOLDER]`: writes what a release contains to build/package/, and packs it as build/trawl-VERSION.tgz, or into
 // FOLDER. Its package.json is not that of the checkout: the bundle has all dependencies but the native ones, which are
 // optional, one for each kind of machine, so that npm installs those of the machine at hand. It has no scripts.
+// LICENSES.txt and bom.cdx.json say what is in it (contents.mjs).
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeNotices } from './contents.mjs';
 import { ensureInstalled } from './install.mjs';
 import { writeVersions } from './versions.mjs';
 
@@ -51,6 +53,7 @@ const written = {
   ...chosen(['peerDependencies', 'peerDependenciesMeta']),
 };
 writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(written, undefined, 2)}\n`);
+writeNotices(folder, Object.keys(written.optionalDependencies));
 const target = path.resolve(process.argv[2] ?? path.join(root, 'build'));
 mkdirSync(target, { recursive: true });
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';

@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { inputsOf, keepContents } from './contents.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'build', 'node_modules');
@@ -21,10 +22,11 @@ const PACKAGES = {
   'zod-openapi': { text: "export * from 'zod-openapi';", entries: ['.'] },
 };
 
+const inputs = [];
 rmSync(folder, { recursive: true, force: true });
 for (const [name, { text, entries }] of Object.entries(PACKAGES)) {
   const external = Object.keys(PACKAGES).filter((other) => other !== name);
-  await build({
+  const built = await build({
     absWorkingDir: root,
     stdin: { contents: text, resolveDir: root },
     outfile: path.join(folder, name, 'index.js'),
@@ -34,8 +36,11 @@ for (const [name, { text, entries }] of Object.entries(PACKAGES)) {
     target: 'node20',
     external,
     logLevel: 'warning',
+    metafile: true,
   });
+  inputs.push(...inputsOf(built));
   const exports = Object.fromEntries(entries.map((entry) => [entry, './index.js']));
   const manifest = { name, type: 'module', sideEffects: false, exports };
   writeFileSync(path.join(folder, name, 'package.json'), JSON.stringify(manifest));
 }
+keepContents('packages', inputs);

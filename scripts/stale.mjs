@@ -13,17 +13,17 @@ export const PARTS = [
   {
     name: 'languages',
     what: 'names of languages',
-    locations: ['scripts/languages.mjs', 'package-lock.json'],
+    locations: ['scripts/languages.mjs', 'scripts/contents.mjs', 'package-lock.json'],
   },
   {
     name: 'grammars',
     what: 'grammars of tree-sitter',
-    locations: ['scripts/grammars.mjs', 'package-lock.json'],
+    locations: ['scripts/grammars.mjs', 'scripts/contents.mjs', 'package-lock.json'],
   },
   {
     name: 'packages',
     what: 'dependencies of many files, one file each',
-    locations: ['scripts/packages.mjs', 'package-lock.json'],
+    locations: ['scripts/packages.mjs', 'scripts/contents.mjs', 'package-lock.json'],
   },
   {
     name: 'daemon',
@@ -44,7 +44,13 @@ export const PARTS = [
   {
     name: 'web',
     what: 'the page',
-    locations: ['scripts/web.mjs', 'daemon/web', 'daemon/api', 'package-lock.json'],
+    locations: [
+      'scripts/web.mjs',
+      'scripts/contents.mjs',
+      'daemon/web',
+      'daemon/api',
+      'package-lock.json',
+    ],
   },
   {
     name: 'bundle',
@@ -52,6 +58,7 @@ export const PARTS = [
     locations: [
       'scripts/bundle.mjs',
       'scripts/packages.mjs',
+      'scripts/contents.mjs',
       'scripts/keep-code.mjs',
       'scripts/libsql-target.cjs',
       'scripts/main.cjs',

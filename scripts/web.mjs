@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import subsetFont from 'subset-font';
 import { build } from 'vite';
+import { keepContents } from './contents.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const OUTPUT = path.join(root, 'build/web');
@@ -36,6 +37,7 @@ const KEPT_FEATURES = ['kern', 'tnum', 'ccmp', 'mark'];
 /** Writes the Latin part of a face with fewer characters and weights from 400 to 600. */
 async function cutFace(name, file) {
   const source = createRequire(import.meta.url).resolve(`${name}/files/${file}`);
+  inputs.push(source);
   const cut = await subsetFont(readFileSync(source), keptText(), {
     targetFormat: 'woff2',
     variationAxes: { wght: { min: 400, max: 600 } },
@@ -69,6 +71,16 @@ function keepIcon() {
   const entries = JSON.parse(readFileSync(manifest, 'utf8'));
   writeFileSync(manifest, JSON.stringify({ ...entries, 'icon.svg': { file } }, undefined, 2));
 }
+
+const inputs = ['node_modules/swagger-ui-dist'];
+
+/** Notes what is in the page and in its workers. */
+const noteInputs = {
+  name: 'note-inputs',
+  generateBundle(_, chunks) {
+    for (const { moduleIds = [] } of Object.values(chunks)) inputs.push(...moduleIds);
+  },
+};
 
 /** What swagger-ui-dist has for browsers, without its maps and examples. */
 function copyReference() {
@@ -105,8 +117,10 @@ await build({
       },
     },
   },
-  worker: { format: 'es' },
+  plugins: [noteInputs],
+  worker: { format: 'es', plugins: () => [noteInputs] },
 });
+keepContents('web', inputs);
 keepIcon();
 copyReference();
 compressFiles(OUTPUT);

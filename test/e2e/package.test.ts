@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
 import { runProgram } from '../base/run-program.ts';
-import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { eventually, pathsOf, search, startTrawl } from './daemon.ts';
 
 const folder = temporaryFolder();
@@ -109,4 +109,60 @@ test('each document that its README links to is in it', () => {
   assert.ok(links.length > 5);
   const missing = links.filter((name) => !existsSync(path.join(modules, 'trawl', name)));
   assert.deepEqual(missing, []);
+});
+
+test('all that is in it has a licence text, and is in its bill of materials', () => {
+  const place = path.join(modules, 'trawl');
+  const licences = readFileSync(path.join(place, 'LICENSES.txt'), 'utf8');
+  const [, ...blocks] = licences.split(/^-{80}$/m);
+  const named = new Set(blocks.flatMap((block) => block.trim().split('\n\n')[0]?.split(', ')));
+  for (const block of blocks) assert.match(block, /(copyright|public domain)[^]{300}/i);
+  const bom = JSON.parse(readFileSync(path.join(place, 'bom.cdx.json'), 'utf8')) as {
+    readonly components: readonly { 'bom-ref': string; name: string; scope: string }[];
+  };
+  const required = bom.components.filter(({ scope }) => scope === 'required');
+  assert.deepEqual(
+    required.map((one) => one['bom-ref']).filter((ref) => !named.has(ref)),
+    [],
+  );
+  const optional = bom.components.filter(({ scope }) => scope === 'optional');
+  assert.deepEqual(
+    optional.map(({ name }) => name).sort(),
+    Object.keys(manifestOf(place).optionalDependencies).sort(),
+  );
+  // Seen from what is there: packages in the scripts of threads, which keep comments; dependencies; grammars; faces.
+  const threads = path.join(place, 'build/bundle/threads');
+  const texts = readdirSync(threads).map((name) => readFileSync(path.join(threads, name), 'utf8'));
+  const inThreads = texts.flatMap((text) =>
+    [...text.matchAll(/^\s*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
+  );
+  const ofGrammars = readdirSync(path.join(place, 'build/grammars')).flatMap((name) => {
+    const grammar = /^(\w+)\.wasm\.br$/.exec(name)?.[1]?.replaceAll('_', '-');
+    return grammar === undefined ? [] : [`tree-sitter-${grammar}`];
+  });
+  assert.ok(inThreads.length > 5 && ofGrammars.length > 15);
+  const names = new Set(required.map(({ name }) => name.replace(/^@tree-sitter-grammars\//, '')));
+  const all = [
+    ...inThreads,
+    ...ofGrammars,
+    // Of koffi only the native part is used.
+    ...Object.keys(own.dependencies ?? {}).filter((name) => name !== 'koffi'),
+    '@fontsource-variable/inter',
+    'assemblyscript',
+    'linguist-languages',
+    'react',
+    'swagger-ui-dist',
+  ];
+  assert.deepEqual(
+    all.filter((name) => !names.has(name)),
+    [],
+  );
+});
+
+test('a package without a licence text cannot be shipped', async () => {
+  const { licenceOf } = (await import(path.resolve('scripts/contents.mjs'))) as {
+    readonly licenceOf: (place: string) => string;
+  };
+  writeFiles(folder, { 'bare/package.json': '{"name":"bare","license":"MIT"}' });
+  assert.throws(() => licenceOf(path.join(folder, 'bare')), /bare is shipped and has no licence/);
 });
