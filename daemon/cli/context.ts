@@ -16,6 +16,8 @@ export interface CliContext {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Writes results to standard output, through a pager where that is a terminal too small for them. */
+  page(text: string): Promise<void>;
   setExitCode(code: number): void;
   /** Ends the process even if a call of the system never returns. */
   endNow(code: number): void;

@@ -70,6 +70,13 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
         events.close();
       }
     },
+    folders(names) {
+      const wanted = new Set(names);
+      const found = repos.flatMap(({ record: { name, source } }): [string, string][] =>
+        wanted.has(name) ? [[name, source.path]] : [],
+      );
+      return Promise.resolve(new Map(found));
+    },
     close: () => instance.close(),
   };
 }

@@ -21,6 +21,7 @@ import { addUserCommand } from './commands/user.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import { describeError } from './errors.ts';
+import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
 import { addExamples } from './options.ts';
 import type { CliServices } from './services.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -99,10 +100,16 @@ function createProgram(context: CliContext): Command {
   return program;
 }
 
+/** A negated filter, such as `-file:test`, is a word of a query, not a row of options: with a blank before it, it is read so. */
+function asWord(arg: string): string {
+  const name = /^-([a-z]+):/.exec(arg)?.[1];
+  return name !== undefined && PREFIX_NAMES.includes(name) ? ` ${arg}` : arg;
+}
+
 /** Never rejects: a failure is printed on standard error and sets the exit code. */
 export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' });
+    await createProgram(context).parseAsync(args.map(asWord), { from: 'user' });
   } catch (error) {
     // The argument parser has already printed its message, or the help.
     const isReported = error instanceof CommanderError;

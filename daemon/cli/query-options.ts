@@ -3,45 +3,66 @@
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
-import { describeError, NoIndexError, UsageError } from './errors.ts';
+import { describeError, NoIndexError } from './errors.ts';
 import { commonOptions, DATA_DIR, integer, readSecret, readVariable } from './options.ts';
+import { refuseOptions } from './refused-options.ts';
 import { openRemoteSearch } from './remote-search.ts';
+import { askedOf, type PatternFlags } from './ripgrep-query.ts';
 import type { CommonOptions } from './services.ts';
 import type { SearchSource } from './search-source.ts';
 
-export interface QueryFlags extends CommonOptions {
-  readonly regex?: true;
-  readonly caseSensitive?: true;
-  readonly matches: number;
+export interface QueryFlags extends CommonOptions, PatternFlags {
+  readonly matches?: number;
   readonly context: number;
   readonly url?: string;
   readonly apiKey?: string;
 }
 
+/** Matches of an answer that a person reads. */
+export const MATCHES_READ = 1000;
+
+const LETTER_CASES = [
+  ['-i, --ignore-case', 'ignore', 'upper and lower case are equal (default)'],
+  ['-s, --case-sensitive', 'sensitive', 'they differ'],
+  ['-S, --smart-case', 'smart', 'they differ if the words have an upper-case letter'],
+] as const;
+
 export function addQueryOptions(command: Command): Command {
-  return command
-    .showHelpAfterError(
-      'Add --help for the options and examples; put -- before a query that begins with -.',
+  command.showHelpAfterError(
+    'Add --help for the options and examples; put -- before a query that begins with -.',
+  );
+  const listed = (text: string, before: readonly string[] = []): readonly string[] => [
+    ...before,
+    text,
+  ];
+  // The last one counts.
+  command.setOptionValueWithSource('letterCase', 'ignore', 'default');
+  for (const [flags, letterCase, help] of LETTER_CASES) {
+    const option = new Option(flags, help);
+    command.addOption(option);
+    command.on(`option:${option.name()}`, () =>
+      command.setOptionValueWithSource('letterCase', letterCase, 'cli'),
+    );
+  }
+  command
+    .option('-w, --word-regexp', 'whole words only')
+    .option('-F, --fixed-strings', 'the query, or each -e, is one literal of the content')
+    .option(
+      '-e, --regexp <pattern>',
+      'an expression of the content, repeatable: any of them; the query narrows it',
+      listed,
     )
     .option('--regex', 'words are regular expressions')
-    .option('--case-sensitive', 'case-sensitive')
-    .option('-n, --matches <count>', 'maximum number of matches', integer(1), 1000)
+    .option('-U, --multiline', 'no effect: an expression may always match line feeds')
+    .option('-g, --glob <glob>', 'only files with such a path; with ! before it none of them', listed)
+    .option('-t, --type <language>', 'only files of a language, as lang: names it', listed)
+    .option('-T, --type-not <language>', 'no files of a language', listed)
     .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
     .addOption(new Option('--url <url>', 'daemon to search (env: TRAWL_URL)'))
     .addOption(
       new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY, TRAWL_API_KEY_FILE)'),
     );
-}
-
-export function searchCall(query: string, flags: QueryFlags): SearchCall {
-  return {
-    query,
-    matches: flags.matches,
-    contextLines: flags.context,
-    whole: false,
-    isRegexEnabled: flags.regex ?? false,
-    isCaseSensitivityEnabled: flags.caseSensitive ?? false,
-  };
+  return refuseOptions(command);
 }
 
 /** The named daemon, else the local index, else the daemon of this machine on the default port. */
@@ -75,17 +96,21 @@ async function isTrawl(url: string): Promise<boolean> {
   }
 }
 
-/** Makes `command` run a query; errors are printed with their place in the query. */
+/** Makes `command` run a query, given as words; errors are printed with their place in the query. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the flags that the command declares
 export function runWith<Flags extends QueryFlags>(
   command: Command,
-  run: (query: string, flags: Flags, context: CliContext) => Promise<void>,
+  run: (call: SearchCall, flags: Flags, context: CliContext) => Promise<void>,
   context: CliContext,
+  wordsOf = (words: string[], _flags: Flags): readonly string[] => words,
 ): void {
-  command.action(async (query: string, flags: Flags) => {
+  command.action(async (words: string[], flags: Flags) => {
+    let query: string | undefined;
     try {
-      if (query.trim() === '') throw new UsageError('the query is empty');
-      await run(query, flags, context);
+      const asked = askedOf(wordsOf(words, flags), flags);
+      ({ query } = asked);
+      const { matches = MATCHES_READ, context: contextLines } = flags;
+      await run({ ...asked, matches, contextLines, whole: false }, flags, context);
     } catch (error) {
       context.stderr.write(`${describeError(error, query)}\n`);
       context.setExitCode(EXIT_ERROR);

@@ -161,6 +161,7 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
       if (answer.status === 200 && isLike<Explanation>(value, EXPLANATION)) return value;
       throw daemon.refusal('api/explain', answer.status, value);
     },
+    folders: () => Promise.resolve(new Map()),
     close: () => Promise.resolve(),
   };
 }

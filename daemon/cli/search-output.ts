@@ -1,4 +1,4 @@
-// Formats the answer of a search: for a terminal, for a pipe, only names, or counts. Pure: response in, text out.
+// Formats the answer of a search as ripgrep does: lines with their file, names, or counts. Pure: response in, text out.
 
 import type {
   Chunk,
@@ -7,6 +7,7 @@ import type {
   MatchRange,
   SearchResponse,
 } from '../api/search/search-schemas.ts';
+import { sumOf } from '../base/lists.ts';
 import { countOf } from './format.ts';
 import {
   COLORS,
@@ -18,24 +19,51 @@ import {
 } from './terminal-text.ts';
 import type { Palette, Span } from './terminal-text.ts';
 
-/** `terminal` and `pipe` show lines, `files` and `count` one line per file. */
-export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count';
+/** `lines` shows matching lines; the others one line for each file: its name, or its name and a number. */
+export type OutputForm = 'lines' | 'files' | 'lineCounts' | 'matchCounts';
 
 export interface OutputOptions {
   readonly form: OutputForm;
+  /** Of `lines`, what one line of output stands for: a line, a match with its line, or the text of a match. */
+  readonly unit: 'line' | 'match' | 'text';
+  /** The file name once above its lines, with an empty line before the next; otherwise before each line. */
+  readonly hasHeading: boolean;
+  readonly hasFileName: boolean;
+  readonly hasLineNumber: boolean;
+  /** 1-based and in bytes, as editors and ripgrep count. */
+  readonly hasColumn: boolean;
+  /** A zero byte behind each file name instead of `:`, `-` or the line feed. */
+  readonly hasNull: boolean;
+  /** Lines of context; with any, `--` is between lines that are not adjacent. */
+  readonly before: number;
+  readonly after: number;
+  /** Most matching lines of a file. */
+  readonly lineCountMax: number;
+  /** Bytes; longer lines are replaced by a note. */
+  readonly lineSizeMax: number;
   readonly hasColor: boolean;
   readonly isEscaped: boolean;
-  /** Context lines were requested: `--` is between lines that are not adjacent. */
-  readonly hasContext: boolean;
   /** `rank` keeps the order of the answer. */
   readonly sort: 'rank' | 'path';
 }
 
-interface Style extends Pick<OutputOptions, 'hasContext'> {
+/** How the path of a file begins when shown: `lead`, then the path in its repository without the first `cut` characters. */
+export interface PathStart {
+  readonly lead: string;
+  readonly cut: number;
+}
+
+export type PathStarts = (file: FileResult) => PathStart;
+
+/** `repository:path` */
+export const byRepository: PathStarts = ({ repository }) => ({ lead: `${repository}:`, cut: 0 });
+
+interface Style extends OutputOptions {
   readonly palette: Palette;
   readonly escape: (text: string) => string;
   /** Leave out the carriage return before a line feed. */
   readonly dropsReturn: boolean;
+  readonly startOf: PathStarts;
 }
 
 export type NumberTable = Readonly<Record<string, number | string>>;
@@ -50,15 +78,17 @@ function byPath(a: FileResult, b: FileResult): number {
   return compareText(a.repository, b.repository) || compareText(a.fileName.text, b.fileName.text);
 }
 
-/** `repository:path` in the heading colour, matched stretches of the path marked. */
-function heading({ repository, fileName }: FileResult, { palette, escape }: Style): string {
-  const lead = `${repository}:`;
-  const escapeName = escape === keepControls ? escapeLineEnds : escape;
+/** The file name in the heading colour, matched stretches marked. */
+function heading(file: FileResult, { palette, escape, hasNull, startOf }: Style): string {
+  const { fileName } = file;
+  const { lead, cut } = startOf(file);
+  const escapeName = escape === keepControls && !hasNull ? escapeLineEnds : escape;
+  const move = (index: number): number => Math.max(lead.length, index + lead.length - cut);
   const spans = spansInLine(fileName.text, 1, fileName.matchRanges).map(({ start, end }) => ({
-    start: start + lead.length,
-    end: end + lead.length,
+    start: move(start),
+    end: move(end),
   }));
-  return markSpans(lead + fileName.text, spans, palette, palette.heading, escapeName);
+  return markSpans(lead + fileName.text.slice(cut), spans, palette, palette.heading, escapeName);
 }
 
 interface ChunkLine {
@@ -118,64 +148,122 @@ function linesOfChunk(chunk: Chunk): ChunkLine[] {
   });
 }
 
-function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: Style): string {
+/** The lines of a file to show, ascending: matching ones, and the asked context around them. */
+function shownLines({ chunks }: FileResult, style: OutputOptions): ChunkLine[] {
+  const lines = chunks
+    .toSorted((a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset)
+    .flatMap(linesOfChunk);
+  const matching = lines.filter(({ isMatching }) => isMatching).slice(0, style.lineCountMax);
+  const shown: ChunkLine[] = [];
+  let next = 0;
+  for (const line of lines) {
+    while (next < matching.length && matching[next]!.lineNumber < line.lineNumber) next++;
+    const distance = (matching[next]?.lineNumber ?? Infinity) - line.lineNumber;
+    const past = line.lineNumber - (matching[next - 1]?.lineNumber ?? -Infinity);
+    if (distance <= style.before || distance === 0 || past <= style.after) shown.push(line);
+  }
+  return shown;
+}
+
+function lineBody(line: ChunkLine, style: Style): string {
+  const { text, spans, isMatching } = line;
+  const { palette, escape, dropsReturn, lineSizeMax, hasColor, hasColumn } = style;
+  if (Buffer.byteLength(text) > lineSizeMax) {
+    if (!isMatching) return '[Omitted long context line]';
+    return hasColor || hasColumn
+      ? `[Omitted long line with ${spans.length} matches]`
+      : '[Omitted long matching line]';
+  }
   const isReturnMatched = spans.some(({ end }) => end === text.length);
   const isCut = dropsReturn && text.endsWith('\r') && !isReturnMatched;
   return markSpans(isCut ? text.slice(0, -1) : text, spans, palette, '', escape);
 }
 
-/** The chunks of one file in line order, as lines without line feeds. */
-function chunkLines(file: FileResult, lead: (separator: string) => string, style: Style): string[] {
-  const { lineNumber, reset } = style.palette;
-  const chunks = file.chunks.toSorted(
-    (a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset,
-  );
-  let last: number | undefined;
-  return chunks.map(linesOfChunk).flatMap((own) => {
-    const lines = own.map((line) => {
-      const separator = line.isMatching ? ':' : '-';
-      const number = `${lineNumber}${String(line.lineNumber)}${reset}`;
-      return `${lead(separator)}${number}${separator}${lineBody(line, style)}`;
+/** A matching line in the unit of the output; `lead` is what precedes the line number. */
+function writtenLine(line: ChunkLine, lead: string, style: Style): string[] {
+  const { palette, unit, hasLineNumber, hasColumn } = style;
+  const separator = line.isMatching ? ':' : '-';
+  const { lineNumber } = line;
+  const number = hasLineNumber
+    ? `${palette.lineNumber}${lineNumber}${palette.reset}${separator}`
+    : '';
+  const columnOf = (span: Span | undefined): string =>
+    hasColumn && line.isMatching
+      ? `${Buffer.byteLength(line.text.slice(0, span?.start ?? 0)) + 1}:`
+      : '';
+  if (unit === 'line' || !line.isMatching)
+    return [`${lead}${number}${columnOf(line.spans[0])}${lineBody(line, style)}`];
+  if (unit === 'match')
+    return line.spans.map((span) => `${lead}${number}${columnOf(span)}${lineBody(line, style)}`);
+  return line.spans
+    .filter(({ start, end }) => end > start)
+    .map((span) => {
+      const text = line.text.slice(span.start, span.end);
+      const own = { ...line, text, spans: [{ start: 0, end: text.length }] };
+      return `${lead}${number}${columnOf(span)}${lineBody(own, style)}`;
     });
-    const isApart = last !== undefined && own[0]?.lineNumber !== last + 1;
-    last = own.at(-1)?.lineNumber;
-    return isApart && style.hasContext ? ['--', ...lines] : lines;
+}
+
+/** Lines without line feeds. */
+function linesOfFile(file: FileResult, style: Style): string[] {
+  const hasContext = style.before + style.after > 0;
+  const name = style.hasFileName && !style.hasHeading ? heading(file, style) : undefined;
+  const leadOf = ({ isMatching }: ChunkLine): string => {
+    if (name === undefined) return '';
+    if (style.hasNull) return `${name}\0`;
+    return `${name}${isMatching ? ':' : '-'}`;
+  };
+  let last: number | undefined;
+  return shownLines(file, style).flatMap((line) => {
+    const isApart = last !== undefined && line.lineNumber > last + 1;
+    last = line.lineNumber;
+    const written = writtenLine(line, leadOf(line), style);
+    return isApart && hasContext ? ['--', ...written] : written;
   });
 }
 
-function pipeFile(file: FileResult, style: Style): string {
-  const head = heading(file, style);
-  if (file.chunks.length === 0) return head;
-  return chunkLines(file, (separator) => head + separator, style).join('\n');
+function countIn(file: FileResult, style: Style): number {
+  const lines = shownLines(file, { ...style, before: 0, after: 0 });
+  return style.form === 'lineCounts' ? lines.length : sumOf(lines, ({ spans }) => spans.length);
 }
 
-/** Ranges of one file, in content and path. */
-export function countRanges(file: FileResult): number {
-  return file.chunks.reduce(
-    (sum, chunk) => sum + chunk.matchRanges.length,
-    file.fileName.matchRanges.length,
-  );
+/** The output for a file; undefined: it has nothing of what is shown. */
+function formatFile(file: FileResult, style: Style): string | undefined {
+  const { form, unit, hasNull, hasHeading, hasFileName, hasColumn } = style;
+  if (form === 'files') return heading(file, style);
+  if (form !== 'lines') {
+    const count = countIn(file, style);
+    if (count === 0) return undefined;
+    return hasFileName ? `${heading(file, style)}${hasNull ? '\0' : ':'}${count}` : String(count);
+  }
+  // Found by its name. Programs that read columns want places alone.
+  if (file.chunks.length === 0)
+    return unit !== 'line' || hasColumn || !hasFileName ? undefined : heading(file, style);
+  const lines = linesOfFile(file, style);
+  return (hasHeading && hasFileName ? [heading(file, style), ...lines] : lines).join('\n');
 }
 
-export function formatResponse(response: SearchResponse, options: OutputOptions): string {
+export function formatResponse(
+  response: SearchResponse,
+  options: OutputOptions,
+  startOf: PathStarts = byRepository,
+): string {
   const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
   const style: Style = {
+    ...options,
     palette: options.hasColor ? COLORS : PLAIN,
     escape: options.isEscaped ? escapeControls : keepControls,
     dropsReturn: options.isEscaped,
-    hasContext: options.hasContext,
+    startOf,
   };
-  const form = {
-    terminal: (file: FileResult) =>
-      [heading(file, style), ...chunkLines(file, () => '', style)].join('\n'),
-    pipe: (file: FileResult) => pipeFile(file, style),
-    files: (file: FileResult) => heading(file, style),
-    count: (file: FileResult) => `${heading(file, style)}:${countRanges(file)}`,
-  }[options.form];
-  const pipe = options.hasContext ? '\n--\n' : '\n';
-  const separator = { terminal: '\n\n', pipe, files: '\n', count: '\n' }[options.form];
-  const text = files.map(form).join(separator);
-  return text === '' ? '' : `${text}\n`;
+  const texts = files.flatMap((file) => formatFile(file, style) ?? []);
+  if (texts.length === 0) return '';
+  if (options.form === 'files' && options.hasNull) return `${texts.join('\0')}\0`;
+  const isOfLines = options.form === 'lines';
+  const hasContext = options.before + options.after > 0;
+  const withHeadings = options.hasHeading && options.hasFileName ? '\n\n' : '\n';
+  const separator = hasContext && !options.hasHeading ? '\n--\n' : withHeadings;
+  return `${texts.join(isOfLines ? separator : '\n')}\n`;
 }
 
 /** One line for each field: name and value; durations, which are nanoseconds, also in ms. */
@@ -199,7 +287,7 @@ export function formatIncomplete(
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const { actualMatchCount, totalMatchCount } = response.stats;
   if (reasons === 'match_limit')
-    return `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise -n\n`;
+    return `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise --matches\n`;
   const advice = response.incompleteReasons?.includes('symbols_missing')
     ? '; a daemon finds symbols after it has indexed the files: "trawl status" shows how far; without one "trawl index" does'
     : '';

@@ -11,5 +11,7 @@ export interface SearchSource {
   stream(call: SearchCall, signal: AbortSignal): AsyncIterable<SearchEvent>;
   /** Errors: as `search`. */
   explain(call: SearchCall, signal: AbortSignal): Promise<Explanation>;
+  /** Where the sources of repositories are on this machine, by name; those of others are left out. */
+  folders(names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   close(): Promise<void>;
 }

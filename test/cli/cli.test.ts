@@ -62,7 +62,7 @@ function echoed(stderr: string, name: string): unknown {
 const CALL = {
   dataDir: '.trawl',
   query: 'b',
-  matches: 1000,
+  matches: 100_000,
   contextLines: 0,
   whole: false,
   isRegexEnabled: false,
@@ -116,10 +116,12 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [[], /Usage: trawl/],
   [['serach', 'x'], /unknown command 'serach'[^]*search/],
   [['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
-  [['search'], /missing required argument 'query'/],
-  [['search', 'a', 'b'], /too many arguments/],
-  [['search', '-n', '0', 'x'], /'0' is invalid.*1 or more/],
-  [['search', '-n', '1.5', 'x'], /'1.5' is invalid/],
+  [['search'], /^error: the query is empty\n$/],
+  [['search', '-e', '', 'x'], /a pattern is empty/],
+  [['explain'], /missing required argument 'query'/],
+  [['search', '--matches', '0', 'x'], /'0' is invalid.*1 or more/],
+  [['search', '-m', '1.5', 'x'], /'1.5' is invalid/],
+  [['search', '-v', 'x'], /-v, --invert-match of ripgrep is not an option here.*-content:OTHER/],
   [['search', '-C', '-1', 'x'], /invalid|unknown option/],
   [['search', '--sort', 'size', 'x'], /rank, path/],
   [['search', '--json', '-l', 'x'], /cannot be used with/],
@@ -138,7 +140,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
     /not an http or https address: localhost:1; write http:\/\/localhost:1$/m,
   ],
   [['search', '--url', 'ftp://x', 'x'], /not an http or https address: ftp:\/\/x$/m],
-  [['search', '-foo'], /unknown option '-foo'[^]*put -- before a query that begins with -/],
+  [['search', '--foo'], /unknown option '--foo'[^]*put -- before a query that begins with -/],
   [['search', ' '], /^error: the query is empty\n$/],
 ];
 
@@ -153,9 +155,9 @@ test('a usage error shows arguments without control characters', async () => {
     ['search', `--${evil}`, 'x'],
     ['search', `--matches${evil}`, 'x'],
     [evil],
-    ['search', '-n', evil, 'x'],
+    ['search', '-m', evil, 'x'],
     ['index', '--mode', evil],
-    ['search', 'x', evil],
+    ['version', evil],
     ['search', '--url', evil, 'x'],
   ];
   for (const args of calls) {
@@ -179,7 +181,7 @@ test('user add creates only a data directory that is named', async () => {
 });
 
 test('explain: text or JSON on standard output, with the options of search; a refusal is exit 2', async () => {
-  const text = await run(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
+  const text = await run(['explain', '--regex', '--matches', '7', '-C', '2', 'b']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
   const call = { ...CALL, matches: 7, contextLines: 2, isRegexEnabled: true };
@@ -440,7 +442,7 @@ async function withServer(
 test('search --url: posts the request with the key and prints the answer', async () => {
   const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
   await withServer(200, answer, async (url, requests) => {
-    const { code, stdout } = await run(['search', '--url', url, '-n', '5', 'b'], {
+    const { code, stdout } = await run(['search', '--url', url, '--matches', '5', 'b'], {
       TRAWL_API_KEY: 'svk_1',
     });
     assert.equal(code, 0);

@@ -15,15 +15,25 @@ import { formatSummary, shardFields } from '../../daemon/cli/summary-output.ts';
 import type { FileResult } from '../../daemon/api/search/search-schemas.ts';
 import { chunk, explanation, file, response, surveyed } from './responses.ts';
 
-const TERMINAL: OutputOptions = {
-  form: 'terminal',
+const PIPE: OutputOptions = {
+  form: 'lines',
+  unit: 'line',
+  hasHeading: false,
+  hasFileName: true,
+  hasLineNumber: true,
+  hasColumn: false,
+  hasNull: false,
+  before: 0,
+  after: 0,
+  lineCountMax: Infinity,
+  lineSizeMax: Infinity,
   hasColor: false,
-  isEscaped: true,
-  hasContext: true,
+  isEscaped: false,
   sort: 'rank',
 };
+const CONTEXT = { before: 1, after: 1 };
+const TERMINAL: OutputOptions = { ...PIPE, ...CONTEXT, hasHeading: true, isEscaped: true };
 const COLORED: OutputOptions = { ...TERMINAL, hasColor: true };
-const PIPE: OutputOptions = { ...TERMINAL, form: 'pipe', isEscaped: false, hasContext: false };
 
 interface Row {
   readonly name: string;
@@ -65,7 +75,7 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'pipe: with context -- is between lines that are not adjacent, and between files',
-    options: { ...PIPE, hasContext: true },
+    options: { ...PIPE, ...CONTEXT },
     files: [
       file('b.c', [chunk('«b»\nc\n', 2), chunk('d\n«e»\n', 4), chunk('«x»\n', 9)]),
       file('a.c', [chunk('«q»\n')]),
@@ -107,19 +117,19 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'a range of nothing but the line feed still makes a matching line',
-    options: PIPE,
+    options: { ...PIPE, ...CONTEXT },
     files: [file('b', [chunk('a«\n»b\n')])],
     output: 'r/a:b:1:a\nr/a:b-2-b\n',
   },
   {
     name: 'no line feed at the end of the file; an empty context line',
-    options: PIPE,
+    options: { ...PIPE, ...CONTEXT },
     files: [file('b', [chunk('\n«b»')])],
     output: 'r/a:b-1-\nr/a:b:2:b\n',
   },
   {
     name: 'pipe: CRLF stays as it is',
-    options: PIPE,
+    options: { ...PIPE, ...CONTEXT },
     files: [file('b', [chunk('«a»\r\nb\r\n')])],
     output: 'r/a:b:1:a\r\nr/a:b-2-b\r\n',
   },
@@ -149,12 +159,12 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'pipe: separators',
-    options: PIPE,
+    options: { ...PIPE, ...CONTEXT },
     files: [
       file('b', [chunk('a\n«b»\n', 1), chunk('«c»\n', 8)]),
       file('d-1:x', [chunk('«e»\n', 2)], 'r/z'),
     ],
-    output: 'r/a:b-1-a\nr/a:b:2:b\nr/a:b:8:c\nr/z:d-1:x:2:e\n',
+    output: 'r/a:b-1-a\nr/a:b:2:b\n--\nr/a:b:8:c\n--\nr/z:d-1:x:2:e\n',
   },
   {
     name: 'pipe with forced colours',
@@ -181,10 +191,47 @@ const ROWS: readonly Row[] = [
     output: 'r/a:b\nr/a:c\n',
   },
   {
-    name: 'counts are ranges, of content and path alike',
-    options: { ...PIPE, form: 'count' },
+    name: 'counts: lines, or matches; files found by name have none',
+    options: { ...PIPE, form: 'lineCounts' },
     files: [file('b', [chunk('«a» «a»\n'), chunk('«a»\n', 5)]), file('«c»/«c»')],
-    output: 'r/a:b:3\nr/a:c/c:2\n',
+    output: 'r/a:b:2\n',
+  },
+  {
+    name: 'counts of matches, the names ended by zero bytes',
+    options: { ...PIPE, form: 'matchCounts', hasNull: true },
+    files: [file('b', [chunk('«a» «a»\n'), chunk('«a»\n', 5)])],
+    output: 'r/a:b\u00003\n',
+  },
+  {
+    name: 'a line for each match, with its column in bytes; no files found by name',
+    options: { ...PIPE, unit: 'match', hasColumn: true },
+    files: [file('b', [chunk('ü«a» 😀«b»\n')]), file('«c»')],
+    output: 'r/a:b:1:3:üa 😀b\nr/a:b:1:9:üa 😀b\n',
+  },
+  {
+    name: 'only what matches',
+    options: { ...PIPE, unit: 'text', hasLineNumber: false },
+    files: [file('b', [chunk('x «a» «b\nc» y\n')])],
+    output: 'r/a:b:a\nr/a:b:b\nr/a:b:c\n',
+  },
+  {
+    name: 'context before and behind differ, and lines of a file are limited',
+    options: { ...PIPE, before: 2, after: 1, lineCountMax: 2 },
+    files: [file('f', [chunk('a\nb\nc\n«d»\ne\nf\n«g»\nh\n«i»\n')])],
+    output: 'r/a:f-2-b\nr/a:f-3-c\nr/a:f:4:d\nr/a:f-5-e\nr/a:f-6-f\nr/a:f:7:g\nr/a:f-8-h\n',
+  },
+  {
+    name: 'long lines are left out, as ripgrep says it',
+    options: { ...PIPE, ...CONTEXT, lineSizeMax: 4 },
+    files: [file('f', [chunk('«a» üü\n12345\n«abcd»\n')])],
+    output:
+      'r/a:f:1:[Omitted long matching line]\nr/a:f-2-[Omitted long context line]\nr/a:f:3:abcd\n',
+  },
+  {
+    name: 'without names and numbers',
+    options: { ...PIPE, hasFileName: false, hasLineNumber: false },
+    files: [file('f', [chunk('«a»\n')]), file('«g»'), file('h', [chunk('«b»\n')])],
+    output: 'a\nb\n',
   },
   {
     name: 'sorted by repository, then path',
@@ -229,7 +276,7 @@ test('output: a count of one is singular', () => {
   const stats = { ...answer.stats, actualMatchCount: 1, totalMatchCount: 3 };
   assert.equal(
     formatIncomplete({ ...answer, stats }),
-    'stopped at 1 match; at least 3 exist; raise -n\n',
+    'stopped at 1 match; at least 3 exist; raise --matches\n',
   );
 });
 

@@ -149,6 +149,7 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
       },
     });
   const env = { PATH: environment['PATH'], HOME: '/nonexistent', TRAWL_LOG_FILE: logFile };
+  const stdout = streamTo('stdout');
   let code = 0;
   try {
     process.chdir(options.cwd ?? '/');
@@ -156,9 +157,10 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
     await runProgram(args, {
       services: SERVICES,
       stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
-      stdout: streamTo('stdout'),
+      stdout,
       stderr: streamTo('stderr'),
       env: process.env,
+      page: (text) => Promise.resolve(void stdout.write(text)),
       setExitCode: (value) => (code = value),
       endNow: (value) => (code = value),
     });

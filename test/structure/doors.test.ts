@@ -46,8 +46,8 @@ const DOORS: readonly Door[] = [
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
-    // Only git is run, ctags, and parsers.
-    locations: ['daemon/base/spawn.ts'],
+    // Only git is run, ctags, and parsers; and the pager of a terminal.
+    locations: ['daemon/base/spawn.ts', 'daemon/cli/pager.ts'],
   },
   {
     what: 'the environment',

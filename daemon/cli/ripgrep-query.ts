@@ -1,0 +1,168 @@
+// Turns the words of a command line and ripgrep's options on patterns and files into a search of Trawl. Pure.
+
+import { globPattern } from '../api/mcp/tools/glob-pattern.ts';
+import type { SearchCall } from '../api/search/search-schemas.ts';
+import { textOfWord, wordsOf } from '../engine/query/query-tokens.ts';
+import { quotePattern } from '../engine/regex/quote.ts';
+import { UsageError } from './errors.ts';
+
+export interface PatternFlags {
+  /** Words are expressions. */
+  readonly regex?: true;
+  readonly regexp?: readonly string[];
+  readonly fixedStrings?: true;
+  readonly wordRegexp?: true;
+  readonly letterCase: 'ignore' | 'sensitive' | 'smart';
+  readonly glob?: readonly string[];
+  readonly type?: readonly string[];
+  readonly typeNot?: readonly string[];
+}
+
+type Asked = Pick<
+  SearchCall,
+  'query' | 'filter' | 'isRegexEnabled' | 'isCaseSensitivityEnabled'
+>;
+
+/** A text of the query language, and the texts of content in it as expressions. */
+interface Written {
+  readonly query: string;
+  readonly isRegexEnabled: boolean;
+  readonly contents: readonly string[];
+}
+
+/** Names of ripgrep that linguist, whose names `lang:` takes, has otherwise. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  cs: 'C#',
+  docker: 'Dockerfile',
+  hs: 'Haskell',
+  jl: 'Julia',
+  ml: 'OCaml',
+  objcpp: 'Objective-C++',
+  ps: 'PowerShell',
+  sv: 'SystemVerilog',
+  tf: 'HCL',
+  txt: 'Text',
+};
+
+/** Errors: UsageError without a query, or for a pattern that is empty. */
+export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
+  const { query, isRegexEnabled, contents } = writtenOf(words, flags);
+  if (query.trim() === '') throw new UsageError('the query is empty');
+  const filter = filterOf(flags);
+  const isCaseSensitivityEnabled =
+    flags.letterCase === 'sensitive' ||
+    (flags.letterCase === 'smart' && contents.some(hasUpperCase));
+  return {
+    query,
+    ...(filter === '' ? {} : { filter }),
+    isRegexEnabled,
+    isCaseSensitivityEnabled,
+  };
+}
+
+function writtenOf(words: readonly string[], flags: PatternFlags): Written {
+  const { regexp = [], fixedStrings, wordRegexp } = flags;
+  const isRegexEnabled = flags.regex ?? false;
+  if (regexp.length > 0) return patternQuery(regexp, words.join(' '), flags);
+  const text = words.join(' ');
+  // One literal, whatever it says in the query language.
+  if (fixedStrings && text !== '') return patternQuery([text], '', flags);
+  return wordRegexp ? wholeWords(text, isRegexEnabled) : plainQuery(text, isRegexEnabled);
+}
+
+/** One of the patterns, in the content alone, and the rest of the query, whose words are then expressions, too. */
+function patternQuery(
+  patterns: readonly string[],
+  rest: string,
+  { fixedStrings, wordRegexp }: PatternFlags,
+): Written {
+  if (patterns.includes('')) throw new UsageError('a pattern is empty, and every line has that');
+  const expressions = patterns.map((pattern) => {
+    if (wordRegexp) return fixedStrings ? wholeLiteral(pattern) : `\\b(?:${pattern})\\b`;
+    return fixedStrings ? quotePattern(pattern) : pattern;
+  });
+  const joined =
+    expressions.length === 1 ? expressions.join('') : expressions.map((one) => `(?:${one})`).join('|');
+  const query = `content:${quoted(joined)}${rest === '' ? '' : ` ${rest}`}`;
+  const contents = [...expressions, ...plainQuery(rest, true).contents];
+  return { query, isRegexEnabled: true, contents };
+}
+
+/** Quotation marks of the query language around an expression, on one line. */
+function quoted(expression: string): string {
+  const inner = expression
+    .replaceAll('\n', String.raw`\n`)
+    .replaceAll(/\\.|"/gs, (found) => (found === '"' ? String.raw`\"` : found));
+  return `"${inner}"`;
+}
+
+function plainQuery(query: string, isRegexEnabled: boolean): Written {
+  const contents = contentWords(query, isRegexEnabled).map(({ text }) => text);
+  return { query, isRegexEnabled, contents };
+}
+
+/** The query with each word of content as an expression that matches whole words. */
+function wholeWords(query: string, isRegexEnabled: boolean): Written {
+  const characters = Array.from(query);
+  const words = contentWords(query, isRegexEnabled);
+  let written = '';
+  let index = 0;
+  for (const { start, end, isOfPrefix, text } of words) {
+    const expression = isRegexEnabled ? `\\b(?:${text})\\b` : wholeLiteral(text);
+    const prefix = isOfPrefix ? '' : 'content:';
+    written += `${characters.slice(index, start).join('')}${prefix}${quoted(expression)}`;
+    index = end;
+  }
+  written += characters.slice(index).join('');
+  return { query: written, isRegexEnabled: true, contents: words.map(({ text }) => text) };
+}
+
+/** Beside a character that is none of a word, `\B` holds where no word begins or ends. */
+function wholeLiteral(text: string): string {
+  const edge = (character = ''): string => (/\w/.test(character) ? String.raw`\b` : String.raw`\B`);
+  return `${edge(text.at(0))}${quotePattern(text)}${edge(text.at(-1))}`;
+}
+
+/** Words that are looked for in contents, without quotation marks; positions are in code points. */
+function contentWords(query: string, isRegexEnabled: boolean) {
+  return wordsOf(query, isRegexEnabled)
+    .filter(({ kind, prefix }) => kind === 'text' || (kind === 'value' && prefix?.kind === 'content'))
+    .map((word) => {
+      const { start, end, isQuoted, kind } = word;
+      const whole = textOfWord(query, word);
+      const inner = isQuoted ? whole.slice(1, -1) : whole;
+      const text = isRegexEnabled ? inner : inner.replaceAll(/\\(["\\])/g, '$1');
+      return { start, end, text, isOfPrefix: kind === 'value' };
+    });
+}
+
+/** As ripgrep, not of classes such as `\S`. */
+function hasUpperCase(expression: string): boolean {
+  return /\p{Lu}/u.test(expression.replaceAll(/\\(?:[pP]\{[^}]*\}|.)/gs, ''));
+}
+
+function filterOf({ glob = [], type = [], typeNot = [] }: PatternFlags): string {
+  const wanted = glob.filter((one) => !one.startsWith('!'));
+  const unwanted = glob.filter((one) => one.startsWith('!'));
+  return [
+    ...anyOf(type.map((name) => `lang:${languageOf(name)}`)),
+    ...typeNot.map((name) => `-lang:${languageOf(name)}`),
+    ...anyOf(wanted.map((one) => `file:${pathPattern(one)}`)),
+    ...unwanted.map((one) => `-file:${pathPattern(one.slice(1)).replace(/\$"$/, '(?:/|$)"')}`),
+  ].join(' ');
+}
+
+function anyOf(filters: readonly string[]): readonly string[] {
+  return filters.length > 1 ? [`(${filters.join(' or ')})`] : filters;
+}
+
+function languageOf(name: string): string {
+  return `"${(LANGUAGES[name] ?? name).replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
+/** As in ignore files: with a slash inside it counts from the root. Case-sensitive, whatever the words are. */
+function pathPattern(glob: string): string {
+  if (glob.replaceAll('/', '') === '') throw new UsageError(`-g: no file has the name "${glob}"`);
+  const isRooted = /.\/./.test(glob) && !glob.startsWith('**/') && !/^\.?\//.test(glob);
+  return quoted(`(?-i)${globPattern(isRooted ? `/${glob}` : glob)}`);
+}
