@@ -11,7 +11,7 @@ import { type Calibrated, calibrated } from '../daemon/cli/bench/calibration.ts'
 import { compareRuns, formatComparison } from '../daemon/cli/bench/compare.ts';
 import { describeMachine, withVersion, writeRecord } from '../daemon/cli/bench/record.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
-import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
+import { daemonAt, openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import { buildOf, FULL_PAIRS, QUICK_PAIRS, runAgainst } from './against.ts';
@@ -170,7 +170,7 @@ async function runCase(
 
 async function explainCase({ daemon }: Setup, benchCase: BenchCase): Promise<string> {
   const call = { ...callOf(benchCase, MATCHES_PAGE), contextLines: 0, whole: false };
-  const source = openRemoteSearch(daemon.url, undefined);
+  const source = openRemoteSearch(daemonAt(daemon.url, undefined));
   return formatExplanation(await source.explain(call, new AbortController().signal));
 }
 

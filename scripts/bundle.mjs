@@ -110,6 +110,8 @@ function keepCode(...command) {
   const script = path.join(root, 'scripts', 'keep-code.mjs');
   const kept = spawnSync(process.execPath, [script, folder, WORD, ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // A daemon notes its sources there.
+    env: { ...process.env, XDG_STATE_HOME: path.dirname(command.at(-1)) },
     timeout: 60_000,
   });
   if (kept.status !== 0)

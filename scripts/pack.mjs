@@ -4,7 +4,7 @@
 // LICENSES.txt and bom.cdx.json say what is in it (contents.mjs).
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeNotices } from './contents.mjs';
@@ -46,9 +46,16 @@ rmSync(folder, { recursive: true, force: true });
 for (const name of PRODUCTS) copy(path.join('build', name));
 for (const name of ['CHANGELOG.md', 'LICENSE', 'README.md', 'daemon/deploy', ...documents()])
   copy(name);
+// The date of what is packed, so that the same commit gives the same pages.
+const dated = spawnSync('git', ['log', '-1', '--format=%cs'], { cwd: root });
+const date =
+  dated.status === 0 ? String(dated.stdout).trim() : new Date().toISOString().slice(0, 10);
+const pages = path.join(folder, 'man');
+run(process.execPath, ['build/daemon/cli/write-man-pages.js', pages, date], root);
 const written = {
   ...chosen(['name', 'version', 'description', 'license', 'type', 'engines']),
   bin: { trawl: 'build/bundle/cli/main.js' },
+  man: readdirSync(pages).map((name) => `man/${name}`),
   optionalDependencies: Object.fromEntries(natives()),
   ...chosen(['peerDependencies', 'peerDependenciesMeta']),
 };

@@ -1,14 +1,14 @@
 // Options and parsers that commands share, and the environment. A flag overrides its variable; an empty one is unset.
 
 import { omitUndefined } from '../base/omit-undefined.ts';
-import { readFileSync, statSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, type SourceKind, VISIBILITIES } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
+import { DATA_DIR, findDataDir } from './known-sources.ts';
 import type { CliContext } from './context.ts';
 import type { CommonOptions } from './services.ts';
 
@@ -68,23 +68,7 @@ export async function readSecretInput(stdin: Readable, what: string): Promise<st
   return text;
 }
 
-export const DATA_DIR = '.trawl';
-
-/** The nearest one at or above a folder, not another user's; if none exists, the path that it would have. */
-function findDataDir(folder: string): string {
-  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    const dataDir = path.join(at, DATA_DIR);
-    if (isOwn(dataDir)) return dataDir;
-    if (at === path.dirname(at)) return DATA_DIR;
-  }
-}
-
-function isOwn(folder: string): boolean {
-  const stat = statSync(folder, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid);
-}
-
-/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is searched for as git does. */
+/** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is that of the current folder. */
 export function addCommonOptions(command: Command): Command {
   return addOwnOptions(command).hook('preAction', (_, called) => {
     if (called.getOptionValueSource('dataDir') === 'default')
@@ -255,7 +239,15 @@ export function addAction<Args extends readonly unknown[]>(
   addExamples(command, examples);
 }
 
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+export function examplesOf(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? [];
+}
+
+/** At the end of the help and of the man page. */
 export function addExamples(command: Command, examples: readonly string[]): Command {
+  EXAMPLES.set(command, examples);
   const lines = examples.map((example) => `  $ ${example}`).join('\n');
   return command.addHelpText('after', `\nExamples:\n${lines}`);
 }

@@ -1,11 +1,12 @@
 // Shows results that a terminal has too few lines for in a pager, as git does: `$PAGER`, else less. An empty `PAGER`, or `cat`,
 // is none.
 
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+const ignored = (): void => {};
+
 /** To standard output. Ends with the pager. */
-export async function page(text: string): Promise<void> {
+export async function showPaged(text: string): Promise<void> {
   const { stdout } = process;
   const command = process.env['PAGER'] ?? 'less';
   const isShort = !stdout.isTTY || lineCount(text, stdout.columns, stdout.rows) < stdout.rows;
@@ -13,18 +14,19 @@ export async function page(text: string): Promise<void> {
     stdout.write(text);
     return;
   }
+  // Why here: loading it takes a part of each start.
+  const { spawn } = await import('node:child_process');
   // Why: colours as they are, the end where all fits, and the text stays on the screen.
   const env = { LESS: 'FRX', ...process.env };
   const pager = spawn(command, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
   // The pager decides what an interrupt means; it may be left before all is read.
-  const ignore = (): void => {};
-  process.on('SIGINT', ignore);
-  pager.stdin.on('error', ignore);
+  process.on('SIGINT', ignored);
+  pager.stdin.on('error', ignored);
   pager.stdin.end(text);
-  const [code] = (await once(pager, 'close')) as [number | null];
-  process.off('SIGINT', ignore);
+  await once(pager, 'close');
+  process.off('SIGINT', ignored);
   // The shell has found no such program.
-  if (code === 127) stdout.write(text);
+  if (pager.exitCode === 127) stdout.write(text);
 }
 
 /** Lines on the screen, colours counted as text; stops at `enough`. */

@@ -20,7 +20,10 @@ export async function pathStarts(
 ): Promise<PathStarts> {
   const firsts = new Map(files.map((file) => [file.repository, file.fileName.text]));
   if (firsts.size === 0) return byRepository;
-  const starts = new Map<string, { readonly start: Start; readonly revisions: readonly string[] }>();
+  const starts = new Map<
+    string,
+    { readonly start: Start; readonly revisions: readonly string[] }
+  >();
   for (const [name, folder] of await source.folders([...firsts.keys()])) {
     // Not so in a bare repository.
     if (!existsSync(path.join(folder, '.git')) && !existsSync(path.join(folder, firsts.get(name)!)))

@@ -2,7 +2,7 @@
 
 import { loadLibc } from '../base/libc.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
-import { page } from './pager.ts';
+import { showPaged } from './pager.ts';
 import type { CliServices } from './services.ts';
 
 function isClosedPipe(error: Error): boolean {
@@ -47,7 +47,7 @@ export function createProcessContext(services: CliServices): CliContext {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    page,
+    page: showPaged,
     setExitCode(code) {
       process.exitCode = code;
     },

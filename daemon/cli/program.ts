@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addBenchCommand } from './commands/bench.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
@@ -59,7 +60,7 @@ function escapeDiagnostic(text: string): string {
     .join('\n');
 }
 
-function createProgram(context: CliContext): Command {
+export function createProgram(context: CliContext): Command {
   const versions = context.services.versions();
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
@@ -96,6 +97,7 @@ function createProgram(context: CliContext): Command {
   addLicenceCommand(program, context);
   addConfigCommand(program, context);
   addBackupCommands(program, context);
+  addCompletionCommand(program, context);
   addVersionCommand(program, context);
   return program;
 }

@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { type CliContext, EXIT_ERROR } from './context.ts';
 import { describeError, NoIndexError } from './errors.ts';
-import { commonOptions, DATA_DIR, integer, readSecret, readVariable } from './options.ts';
+import { DATA_DIR } from './known-sources.ts';
+import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { refuseOptions } from './refused-options.ts';
-import { openRemoteSearch } from './remote-search.ts';
+import { daemonAt, openRemoteSearch } from './remote-search.ts';
 import { askedOf, type PatternFlags } from './ripgrep-query.ts';
 import type { CommonOptions } from './services.ts';
 import type { SearchSource } from './search-source.ts';
@@ -27,14 +28,14 @@ const LETTER_CASES = [
   ['-S, --smart-case', 'smart', 'they differ if the words have an upper-case letter'],
 ] as const;
 
+function listed(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}
+
 export function addQueryOptions(command: Command): Command {
   command.showHelpAfterError(
     'Add --help for the options and examples; put -- before a query that begins with -.',
   );
-  const listed = (text: string, before: readonly string[] = []): readonly string[] => [
-    ...before,
-    text,
-  ];
   // The last one counts.
   command.setOptionValueWithSource('letterCase', 'ignore', 'default');
   for (const [flags, letterCase, help] of LETTER_CASES) {
@@ -54,7 +55,11 @@ export function addQueryOptions(command: Command): Command {
     )
     .option('--regex', 'words are regular expressions')
     .option('-U, --multiline', 'no effect: an expression may always match line feeds')
-    .option('-g, --glob <glob>', 'only files with such a path; with ! before it none of them', listed)
+    .option(
+      '-g, --glob <glob>',
+      'only files with such a path; with ! before it none of them',
+      listed,
+    )
     .option('-t, --type <language>', 'only files of a language, as lang: names it', listed)
     .option('-T, --type-not <language>', 'no files of a language', listed)
     .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
@@ -65,23 +70,29 @@ export function addQueryOptions(command: Command): Command {
   return refuseOptions(command);
 }
 
-/** The named daemon, else the local index, else the daemon of this machine on the default port. */
-export async function openSource(
-  flags: QueryFlags,
-  { services, env, stderr }: CliContext,
-): Promise<SearchSource> {
+/**
+ * The named daemon, else that of the data directory, else its index, else the daemon of this machine on the default port, else an
+ * index that is made when asked.
+ */
+export async function openSource(flags: QueryFlags, context: CliContext): Promise<SearchSource> {
+  const { services, env, stderr } = context;
   const url = flags.url ?? readVariable(env, 'TRAWL_URL');
   if (url !== undefined)
-    return openRemoteSearch(url, flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY'));
+    return openRemoteSearch(daemonAt(url, flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY')));
   try {
     return await services.openLocalSearch(commonOptions(flags));
   } catch (error) {
     if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
     const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? 3000}`;
-    if (!(await isTrawl(local))) throw error;
-    stderr.write(`no index here; searching the daemon at ${local}\n`);
-    // Not the key of the environment: anybody on this machine may listen there.
-    return openRemoteSearch(local, flags.apiKey);
+    if (await isTrawl(local)) {
+      stderr.write(`no index here; searching the daemon at ${local}\n`);
+      // Not the key of the environment: anybody on this machine may listen there.
+      return openRemoteSearch(daemonAt(local, flags.apiKey));
+    }
+    const { offerIndex } = await import('./offer-index.ts');
+    const dataDir = await offerIndex(commonOptions(flags), context);
+    if (dataDir === undefined) throw error;
+    return services.openLocalSearch({ ...commonOptions(flags), dataDir });
   }
 }
 

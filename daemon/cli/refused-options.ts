@@ -14,7 +14,7 @@ export const REFUSED_OPTIONS: readonly RefusedOption[] = [
   {
     flags: '-v, --invert-match',
     remedy:
-      'lines without a match are not shown; to leave out files that have a word: trawl search \'WORD -content:OTHER\'',
+      "lines without a match are not shown; to leave out files that have a word: trawl search 'WORD -content:OTHER'",
   },
   {
     flags: '--files-without-match',
@@ -26,7 +26,8 @@ export const REFUSED_OPTIONS: readonly RefusedOption[] = [
   },
   {
     flags: '-r, --replace <text>',
-    remedy: 'matches are shown as they are; to edit: trawl search -l0 WORD | xargs -0 sed -i s/OLD/NEW/',
+    remedy:
+      'matches are shown as they are; to edit: trawl search -l0 WORD | xargs -0 sed -i s/OLD/NEW/',
   },
   {
     flags: '-P, --pcre2',
@@ -37,7 +38,10 @@ export const REFUSED_OPTIONS: readonly RefusedOption[] = [
   { flags: '--hidden', remedy: 'hidden files are searched; to leave them out: -g "!.*"' },
   { flags: '-a, --text', remedy: `${INDEXED}, and binary files are found by name` },
   { flags: '-z, --search-zip', remedy: 'compressed files are found by name: file:NAME' },
-  { flags: '-L, --follow', remedy: `${INDEXED}: index the target of the link as a source of its own` },
+  {
+    flags: '-L, --follow',
+    remedy: `${INDEXED}: index the target of the link as a source of its own`,
+  },
   { flags: '--type-list', remedy: '-t takes the names and aliases of languages that lang: takes' },
 ];
 
@@ -47,7 +51,9 @@ export function refuseOptions(command: Command): Command {
     const option = new Option(flags).hideHelp();
     command.addOption(option);
     command.on(`option:${option.name()}`, () => {
-      throw new UsageError(`${flags.replace(/ <.*/, '')} of ripgrep is not an option here: ${remedy}`);
+      throw new UsageError(
+        `${flags.replace(/ <.*/, '')} of ripgrep is not an option here: ${remedy}`,
+      );
     });
   }
   return command;

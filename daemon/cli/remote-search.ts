@@ -1,5 +1,7 @@
 // Searches through a running daemon: one POST per search. The counterpart of local-search.ts.
 
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
@@ -60,50 +62,66 @@ function causeOf(error: unknown): string {
 const KEY_ADVICE =
   'Give an API key with --api-key or TRAWL_API_KEY; "trawl key create" on the server creates one.';
 
-class RemoteDaemon {
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #hasKey: boolean;
+interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: AsyncIterable<Uint8Array>;
+}
 
-  constructor(url: string, apiKey: string | undefined) {
-    this.#url = url;
-    this.#hasKey = apiKey !== undefined;
-    const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-    this.#headers = { 'content-type': 'application/json', ...key };
-  }
+/** Sends requests to one daemon. Errors: it cannot be reached. */
+export interface Daemon {
+  /** For messages. */
+  readonly name: string;
+  readonly advice: string;
+  post(endpoint: string, body: string, signal: AbortSignal): Promise<Answer>;
+  folders: SearchSource['folders'];
+}
 
-  async post(endpoint: string, call: SearchCall, signal: AbortSignal): Promise<Response> {
-    const address = addressOf(this.#url, endpoint);
-    const body = JSON.stringify(call);
-    try {
-      return await fetch(address, { method: 'POST', headers: this.#headers, body, signal });
-    } catch (error) {
-      throw new UsageError(
-        `cannot reach ${address.origin}: ${causeOf(error)}; "trawl serve" starts a daemon, --url selects another one`,
-        { cause: error },
-      );
-    }
-  }
+/** Errors: UsageError if `url` is no address of a server. */
+export function daemonAt(url: string, apiKey: string | undefined): Daemon {
+  const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const headers = { 'content-type': 'application/json', ...key };
+  addressOf(url, '');
+  return {
+    name: url,
+    advice: apiKey === undefined ? ` ${KEY_ADVICE}` : '',
+    async post(endpoint, body, signal) {
+      const address = addressOf(url, endpoint);
+      try {
+        const answer = await fetch(address, { method: 'POST', headers, body, signal });
+        const contentType = answer.headers.get('content-type') ?? '';
+        return { status: answer.status, contentType, body: answer.body ?? Readable.from([]) };
+      } catch (error) {
+        throw new UsageError(
+          `cannot reach ${address.origin}: ${causeOf(error)}; "trawl serve" starts a daemon, --url selects another one`,
+          { cause: error },
+        );
+      }
+    },
+    folders: () => Promise.resolve(new Map()),
+  };
+}
 
-  refusal(endpoint: string, status: number, value: unknown): Error {
-    if (isErrorObject(value)) {
-      const isKeyMissing = value.errorCode === 'NOT_AUTHENTICATED' && !this.#hasKey;
-      return new RequestError(
-        isKeyMissing ? { ...value, message: `${value.message} ${KEY_ADVICE}` } : value,
-      );
-    }
-    const { href } = addressOf(this.#url, endpoint);
-    return new UsageError(
-      `unexpected answer from ${href}: HTTP ${String(status)}; is it a Trawl daemon?`,
-    );
+function refusal(
+  { name, advice }: Daemon,
+  endpoint: string,
+  status: number,
+  value: unknown,
+): Error {
+  if (isErrorObject(value)) {
+    const { errorCode, message } = value;
+    const isKeyMissing = errorCode === 'NOT_AUTHENTICATED';
+    return new RequestError(isKeyMissing ? { ...value, message: `${message}${advice}` } : value);
   }
+  const address = URL.canParse(name) ? addressOf(name, endpoint).href : name;
+  return new UsageError(`unexpected answer from ${address}: HTTP ${status}; is it a Trawl daemon?`);
 }
 
 const EVENT_START = 'data: ';
 const STREAM_END = '[DONE]';
 
 /** The data of the events in a body of server-sent events, with the end mark. */
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   // Pieces without the end of an event, so that a large event is scanned once.
   let unfinished: string[] = [];
@@ -119,7 +137,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<str
 }
 
 /** @returns whether the stream is complete */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<SearchEvent, boolean> {
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<SearchEvent, boolean> {
   try {
     for await (const text of readEvents(body)) {
       if (text === STREAM_END) return true;
@@ -137,31 +155,34 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Searc
  * A search rejects with RequestError if the daemon refuses, with UsageError if it cannot be reached, the server is not
  * Trawl, or a stream is incomplete.
  */
-export function openRemoteSearch(url: string, apiKey: string | undefined): SearchSource {
-  const daemon = new RemoteDaemon(url, apiKey);
-  addressOf(url, '');
+export function openRemoteSearch(daemon: Daemon): SearchSource {
+  const ask = async <Value>(
+    endpoint: string,
+    call: SearchCall,
+    signal: AbortSignal,
+    example: unknown,
+  ): Promise<Value> => {
+    const { status, body } = await daemon.post(endpoint, JSON.stringify(call), signal);
+    const value = parseBody(await text(body));
+    if (status === 200 && isLike<Value>(value, example)) return value;
+    throw refusal(daemon, endpoint, status, value);
+  };
   return {
-    async search(call, signal) {
-      const answer = await daemon.post('api/search', call, signal);
-      const value = parseBody(await answer.text());
-      if (answer.status === 200 && isLike<SearchResponse>(value, ANSWER)) return value;
-      throw daemon.refusal('api/search', answer.status, value);
-    },
+    search: (call, signal) => ask<SearchResponse>('api/search', call, signal, ANSWER),
     async *stream(call, signal) {
-      const answer = await daemon.post('api/stream_search', call, signal);
-      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream');
-      if (answer.body === null || isStream !== true)
-        throw daemon.refusal('api/stream_search', answer.status, parseBody(await answer.text()));
-      const isComplete = yield* eventsOf(answer.body);
+      const endpoint = 'api/stream_search';
+      const { status, contentType, body } = await daemon.post(
+        endpoint,
+        JSON.stringify(call),
+        signal,
+      );
+      if (!contentType.startsWith('text/event-stream'))
+        throw refusal(daemon, endpoint, status, parseBody(await text(body)));
+      const isComplete = yield* eventsOf(body);
       if (!isComplete) throw new UsageError('the stream ended early');
     },
-    async explain(call, signal) {
-      const answer = await daemon.post('api/explain', call, signal);
-      const value = parseBody(await answer.text());
-      if (answer.status === 200 && isLike<Explanation>(value, EXPLANATION)) return value;
-      throw daemon.refusal('api/explain', answer.status, value);
-    },
-    folders: () => Promise.resolve(new Map()),
+    explain: (call, signal) => ask<Explanation>('api/explain', call, signal, EXPLANATION),
+    folders: (names) => daemon.folders(names),
     close: () => Promise.resolve(),
   };
 }

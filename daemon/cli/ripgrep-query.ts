@@ -18,10 +18,7 @@ export interface PatternFlags {
   readonly typeNot?: readonly string[];
 }
 
-type Asked = Pick<
-  SearchCall,
-  'query' | 'filter' | 'isRegexEnabled' | 'isCaseSensitivityEnabled'
->;
+type Asked = Pick<SearchCall, 'query' | 'filter' | 'isRegexEnabled' | 'isCaseSensitivityEnabled'>;
 
 /** A text of the query language, and the texts of content in it as expressions. */
 interface Written {
@@ -82,7 +79,9 @@ function patternQuery(
     return fixedStrings ? quotePattern(pattern) : pattern;
   });
   const joined =
-    expressions.length === 1 ? expressions.join('') : expressions.map((one) => `(?:${one})`).join('|');
+    expressions.length === 1
+      ? expressions.join('')
+      : expressions.map((one) => `(?:${one})`).join('|');
   const query = `content:${quoted(joined)}${rest === '' ? '' : ` ${rest}`}`;
   const contents = [...expressions, ...plainQuery(rest, true).contents];
   return { query, isRegexEnabled: true, contents };
@@ -117,16 +116,21 @@ function wholeWords(query: string, isRegexEnabled: boolean): Written {
   return { query: written, isRegexEnabled: true, contents: words.map(({ text }) => text) };
 }
 
-/** Beside a character that is none of a word, `\B` holds where no word begins or ends. */
 function wholeLiteral(text: string): string {
-  const edge = (character = ''): string => (/\w/.test(character) ? String.raw`\b` : String.raw`\B`);
-  return `${edge(text.at(0))}${quotePattern(text)}${edge(text.at(-1))}`;
+  return `${wordEdge(text.at(0))}${quotePattern(text)}${wordEdge(text.at(-1))}`;
+}
+
+/** Beside a character that is none of a word, `\B` holds where no word begins or ends. */
+function wordEdge(character = ''): string {
+  return /\w/.test(character) ? String.raw`\b` : String.raw`\B`;
 }
 
 /** Words that are looked for in contents, without quotation marks; positions are in code points. */
 function contentWords(query: string, isRegexEnabled: boolean) {
   return wordsOf(query, isRegexEnabled)
-    .filter(({ kind, prefix }) => kind === 'text' || (kind === 'value' && prefix?.kind === 'content'))
+    .filter(
+      ({ kind, prefix }) => kind === 'text' || (kind === 'value' && prefix?.kind === 'content'),
+    )
     .map((word) => {
       const { start, end, isQuoted, kind } = word;
       const whole = textOfWord(query, word);

@@ -39,7 +39,7 @@ export interface OutputOptions {
   readonly after: number;
   /** Most matching lines of a file. */
   readonly lineCountMax: number;
-  /** Bytes; longer lines are replaced by a note. */
+  /** Bytes with the line feed; longer lines are replaced by a note. */
   readonly lineSizeMax: number;
   readonly hasColor: boolean;
   readonly isEscaped: boolean;
@@ -168,7 +168,8 @@ function shownLines({ chunks }: FileResult, style: OutputOptions): ChunkLine[] {
 function lineBody(line: ChunkLine, style: Style): string {
   const { text, spans, isMatching } = line;
   const { palette, escape, dropsReturn, lineSizeMax, hasColor, hasColumn } = style;
-  if (Buffer.byteLength(text) > lineSizeMax) {
+  // ripgrep counts the line feed.
+  if (Buffer.byteLength(text) + 1 > lineSizeMax) {
     if (!isMatching) return '[Omitted long context line]';
     return hasColor || hasColumn
       ? `[Omitted long line with ${spans.length} matches]`

@@ -26,13 +26,15 @@ import {
   probeConnections,
   refusedConnections,
 } from './probe-connections.ts';
+import { noteSources } from './known-sources.ts';
+import { findOwnDaemon } from './own-daemon.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
+import { openRemoteSearch } from './remote-search.ts';
+import type { SearchSource } from './search-source.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 export const SERVICES = {
-  /** Opens the index of a data directory read-only; every repo is visible. Errors: no index. */
-  openLocalSearch: async (options: CommonOptions) =>
-    (await import('./local-search.ts')).openLocalSearch(await quietly(options)),
+  openLocalSearch,
   serve,
   serveTools,
   indexSources,
@@ -92,6 +94,17 @@ function quietly(options: CommonOptions): Promise<Configuration> {
   return configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' });
 }
 
+/** The daemon of a data directory, else its index, opened read-only; every repo is visible. Errors: no index. */
+async function openLocalSearch(options: CommonOptions): Promise<SearchSource> {
+  // A file that is named may have other settings than the daemon's.
+  if (options.config === undefined) {
+    const daemon = await findOwnDaemon(path.resolve(options.dataDir));
+    if (daemon !== undefined) return openRemoteSearch(daemon);
+  }
+  const local = await import('./local-search.ts');
+  return local.openLocalSearch(await quietly(options));
+}
+
 interface SourceOptions extends CommonOptions {
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
@@ -148,6 +161,7 @@ async function serve(
     const isMissing = error instanceof ProbeError && error.failure === 'not_found';
     throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
   });
+  noteSources(configuration.dataDir, options.sources.map(localPath));
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, ...supervised(daemon, configuration.manager, log), needsKey };
 }
@@ -251,6 +265,7 @@ async function indexSources(
       ({ name }) => options.repo === undefined || name === options.repo,
     );
     if (selected.length === 0) throw new UsageError('nothing to index: give a path');
+    noteSources(configuration.dataDir, sources);
     const results = await indexer.jobs.indexAll(selected, options.isForced);
     await indexer.merger.run();
     // A forced build may be meant to remove something from the files.

@@ -242,13 +242,9 @@ export async function run(
     const setExitCode = (value: number): void => void (code = value);
     const stdin = Readable.from([input]);
     const services = fakeServices(stderr);
-<<<<<<< HEAD
-    const endNow = setExitCode;
-    await runProgram(args, { services, stdin, stdout, stderr, env, setExitCode, endNow });
-=======
     const page = (text: string): Promise<void> => Promise.resolve(void stdout.write(text));
-    await runProgram(args, { services, stdin, stdout, stderr, env, page, setExitCode });
->>>>>>> f4e5fc32 (trawl search: ripgrep's options, paths that editors open, a pager)
+    const endNow = setExitCode;
+    await runProgram(args, { services, stdin, stdout, stderr, env, page, setExitCode, endNow });
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
   }

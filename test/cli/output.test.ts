@@ -222,7 +222,7 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'long lines are left out, as ripgrep says it',
-    options: { ...PIPE, ...CONTEXT, lineSizeMax: 4 },
+    options: { ...PIPE, ...CONTEXT, lineSizeMax: 5 },
     files: [file('f', [chunk('«a» üü\n12345\n«abcd»\n')])],
     output:
       'r/a:f:1:[Omitted long matching line]\nr/a:f-2-[Omitted long context line]\nr/a:f:3:abcd\n',

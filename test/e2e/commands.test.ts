@@ -22,6 +22,10 @@ const repo = makeRepo({
 });
 const dataDir = temporaryFolder();
 let served: Served;
+const configuration = path.join(temporaryFolder(), 'trawl.json');
+writeFileSync(configuration, '{}');
+/** With a configuration file of its own, a search does not ask the daemon of the data directory. */
+const openedHere = ['--data-dir', dataDir, '--config', configuration];
 
 before(async () => {
   served = await serveIndexed(dataDir, [repo]);
@@ -39,6 +43,8 @@ function comparable({ code, stdout, stderr }: Outcome): Outcome {
   const clean = (text: string): string =>
     text
       .replaceAll(/http:\/\/localhost:\d+/g, 'URL')
+      // Whether the file is on this machine is known of the index of a data directory alone.
+      .replaceAll(/^(.*?)[\w/]+\/(trawl-test-\w+)[:/]/gm, '$1$2:')
       .replaceAll(/"(duration|wait|matchTree\w+)":\d+/g, '"$1":0')
       .replaceAll(/^(duration|wait|matchTree\w+) .*$/gm, '$1');
   return { code, stdout: withoutTimes(clean(stdout)), stderr: clean(stderr) };
@@ -66,7 +72,7 @@ void test('the daemon and the local index give the same output and exit code', a
     ['plum', '-l'],
     ['plum', '-c'],
     ['plum', '--sort', 'path'],
-    ['plum', '-n', '2'],
+    ['plum', '--matches', '2'],
     ['plum', '--color', 'always'],
     ['plum', '--stats'],
     ['file:b'],
@@ -76,14 +82,17 @@ void test('the daemon and the local index give the same output and exit code', a
     ['file:'],
     ['(plum', '--regex'],
     ['a|b', '--regex'],
-    ['plum', '-n', '9999999'],
+    ['plum', '--matches', '9999999'],
   ];
   for (const call of calls) {
-    const [remote, local] = await Promise.all([
-      trawl(['search', '--url', served.url, ...call]),
-      trawl(['search', '--data-dir', dataDir, ...call]),
-    ]);
-    assert.deepEqual(comparable(local), comparable(remote), call.join(' ').slice(0, 80));
+    const [remote, local, own] = await Promise.all(
+      [['--url', served.url], openedHere, ['--data-dir', dataDir]].map((where) =>
+        trawl(['search', ...where, ...call]),
+      ),
+    );
+    const name = call.join(' ').slice(0, 80);
+    assert.deepEqual(comparable(local!), comparable(remote!), name);
+    assert.deepEqual(comparable(own!), comparable(remote!), name);
   }
 });
 
@@ -94,7 +103,7 @@ void test('a search in the local index applies a configuration file, and says wh
   const local = ['--data-dir', dataDir, '--config', file];
   const limited = await trawl(['search', ...local, 'plum']);
   assert.equal(limited.stdout.trim().split('\n').length, 1);
-  assert.match(limited.stderr, /^stopped at 1 match; at least \d+ exist; raise -n$/m);
+  assert.match(limited.stderr, /^stopped at 1 match; at least \d+ exist; raise --matches$/m);
   for (const command of [['search'], ['search', '--json'], ['explain']]) {
     const { code, stderr } = await trawl([...command, ...local, 'context:all plum']);
     assert.equal(code, 2);
@@ -107,10 +116,9 @@ void test('a search in the local index applies a configuration file, and says wh
 
 void test('the daemon and the local index stream the same results, in any chunks', async () => {
   const outcomes = await Promise.all(
-    [
-      ['--url', served.url],
-      ['--data-dir', dataDir],
-    ].map((where) => trawl(['search', '--json', ...where, 'plum'])),
+    [['--url', served.url], openedHere].map((where) =>
+      trawl(['search', '--json', ...where, 'plum']),
+    ),
   );
   const [remote, local] = outcomes.map((outcome) => {
     const { code, stderr, stdout } = comparable(outcome);

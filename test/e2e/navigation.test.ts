@@ -206,7 +206,7 @@ void test('searches report symbols, definitions first', async () => {
   const ranked = await search(served.url, 'plum file:\\.(h|c)$');
   assert.equal(ranked.files[0]!.chunks[0]!.content, 'int plum(int stone)\n');
   const found = await trawl(['search', '-l', '--data-dir', dataDir, 'sym:Pear']);
-  assert.match(found.stdout, /:web\/plum\.ts\n$/);
+  assert.match(found.stdout, /\/web\/plum\.ts\n$/);
   const verified = await trawl(['verify', '--data-dir', dataDir]);
   assert.match(verified.stdout, /^valid .*\.tags$/m);
 });

@@ -119,9 +119,7 @@ test('names documented with their file are defined there', () => {
 });
 
 test('lines that README shows as search results are in their files', () => {
-  const displayed = [
-    ...readFileSync('README.md', 'utf8').matchAll(/^(daemon\/\S+?):\d+:(.+)$/gm),
-  ];
+  const displayed = [...readFileSync('README.md', 'utf8').matchAll(/^(daemon\/\S+?):\d+:(.+)$/gm)];
   assert.ok(displayed.length > 0);
   for (const [, file = '', line = ''] of displayed)
     assert.ok(readFileSync(file, 'utf8').split('\n').includes(line), `${file}: ${line}`);

@@ -17,7 +17,11 @@ interface ExplainFlags extends QueryFlags {
   readonly json?: true;
 }
 
-async function runExplain(call: SearchCall, flags: ExplainFlags, context: CliContext): Promise<void> {
+async function runExplain(
+  call: SearchCall,
+  flags: ExplainFlags,
+  context: CliContext,
+): Promise<void> {
   const source = await openSource(flags, context);
   try {
     const explained = await source.explain(call, new AbortController().signal);

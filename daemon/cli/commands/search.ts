@@ -1,5 +1,5 @@
 // `trawl search QUERY`: searches a daemon or the local index and prints the answer. ripgrep's options mean what they mean there;
-// refused-options.ts has those that Trawl lacks. README.md compares both.
+// daemon/cli/refused-options.ts refuses those that Trawl lacks; the table in daemon/cli/README.md compares both.
 
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
@@ -77,7 +77,11 @@ function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputO
   };
 }
 
-async function runSearch(asked: SearchCall, flags: SearchFlags, context: CliContext): Promise<void> {
+async function runSearch(
+  asked: SearchCall,
+  flags: SearchFlags,
+  context: CliContext,
+): Promise<void> {
   const source = await openSource(flags, context);
   try {
     const output = outputOptions(flags, context);
@@ -85,7 +89,8 @@ async function runSearch(asked: SearchCall, flags: SearchFlags, context: CliCont
     const { matches = isRead ? asked.matches : MATCHES_PIPED } = flags;
     const contextLines = Math.max(output.before, output.after);
     const call = { ...asked, contextLines, matches: flags.quiet ? 1 : matches };
-    if (flags.json) await printEvents(source, { ...call, contextLines: flags.context }, flags, context);
+    if (flags.json)
+      await printEvents(source, { ...call, contextLines: flags.context }, flags, context);
     else await printAnswer(source, call, flags, output, context);
   } finally {
     await source.close();
@@ -148,13 +153,25 @@ function addOutputOptions(command: Command): Command {
     )
     .option('-c, --count', 'only the number of matching lines of each file')
     .option('--count-matches', 'only the number of matches in each file')
-    .option('--files', 'only the names of the files that would be searched; the query may be left out')
+    .option(
+      '--files',
+      'only the names of the files that would be searched; the query may be left out',
+    )
     .option('-0, --null', 'a zero byte behind each file name, for xargs -0')
     .option('-q, --quiet', 'nothing but the exit code')
     .addOption(
-      new Option('--json', 'the events of a stream as they arrive, one JSON object per line').conflicts(
-        ['files', 'filesWithMatches', 'count', 'countMatches', 'sort', 'vimgrep', 'onlyMatching'],
-      ),
+      new Option(
+        '--json',
+        'the events of a stream as they arrive, one JSON object per line',
+      ).conflicts([
+        'files',
+        'filesWithMatches',
+        'count',
+        'countMatches',
+        'sort',
+        'vimgrep',
+        'onlyMatching',
+      ]),
     )
     .option('--stats', 'statistics of the search, on standard error')
     .addOption(
@@ -173,7 +190,11 @@ function addOutputOptions(command: Command): Command {
         heading: true,
       }),
     )
-    .option('--matches <count>', 'maximum number of matches (default: 1000 on a terminal, else 100000)', integer(1));
+    .option(
+      '--matches <count>',
+      'maximum number of matches (default: 1000 on a terminal, else 100000)',
+      integer(1),
+    );
 }
 
 function addLineOptions(command: Command): void {

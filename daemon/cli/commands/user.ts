@@ -21,7 +21,8 @@ import {
   printTable,
   withOperator,
 } from '../operator-output.ts';
-import { addAction, addExamples, DATA_DIR, readSecretInput } from '../options.ts';
+import { DATA_DIR } from '../known-sources.ts';
+import { addAction, addExamples, readSecretInput } from '../options.ts';
 import { countOf } from '../format.ts';
 import { escapeControls } from '../terminal-text.ts';
 

@@ -1,0 +1,49 @@
+// Where a search finds no index: asks on a terminal whether to make one, of the repository around the current folder.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { CliContext } from './context.ts';
+import { describeResult } from './commands/index-sources.ts';
+import { DATA_DIR } from './known-sources.ts';
+import { createProgress } from './progress.ts';
+import type { CommonOptions } from './services.ts';
+import { escapeControls } from './terminal-text.ts';
+
+/** The new data directory; undefined: nobody was asked, or the answer was no. Errors: as of `trawl index`. */
+export async function offerIndex(
+  options: CommonOptions,
+  { services, stdin, stdout, stderr }: CliContext,
+): Promise<string | undefined> {
+  const isAsked = 'isTTY' in stdin && stdin.isTTY === true && stdout.isTTY && stderr.isTTY;
+  if (isAsked !== true) return undefined;
+  const folder = around(process.cwd());
+  stderr.write(`There is no index here. Index ${escapeControls(folder)} now? [Y/n] `);
+  const answer = await new Promise<string>((resolve) => {
+    stdin.once('data', (data) => resolve(String(data)));
+    stdin.once('end', () => resolve('n'));
+  });
+  stdin.pause();
+  if (!/^\s*(?:y(?:es)?\s*)?$/i.test(answer)) return undefined;
+  const dataDir = path.join(folder, DATA_DIR);
+  const progress = createProgress(stderr, true);
+  const made = { ...options, dataDir, logLevel: options.logLevel ?? 'warn' };
+  try {
+    const results = await services.indexSources(
+      { ...made, sources: [folder], change: {}, isForced: false, findsSymbols: true },
+      progress.update,
+    );
+    progress.stop();
+    for (const result of results) stderr.write(`${describeResult(result)}\n`);
+  } finally {
+    progress.stop();
+  }
+  return dataDir;
+}
+
+/** The root of the work tree that a folder is in, or the folder itself. */
+function around(folder: string): string {
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, '.git'))) return at;
+    if (at === path.dirname(at)) return folder;
+  }
+}

@@ -1,0 +1,96 @@
+// ripgrep's options as a query: what is asked for the words and options of a command line, and which data directory a folder has.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { findDataDir, noteSources } from '../../daemon/cli/known-sources.ts';
+import { pathStarts } from '../../daemon/cli/path-starts.ts';
+import { askedOf, type PatternFlags } from '../../daemon/cli/ripgrep-query.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { file } from './responses.ts';
+
+type Row = readonly [words: string, flags: Partial<PatternFlags>, query: string, rest?: object];
+
+const SENSITIVE = { isCaseSensitivityEnabled: true };
+const ROWS: readonly Row[] = [
+  ['a b lang:c', {}, 'a b lang:c', { isRegexEnabled: false }],
+  ['a.b', { regex: true }, 'a.b', { isRegexEnabled: true }],
+  ['a (b', { fixedStrings: true }, String.raw`content:"a \(b"`, { isRegexEnabled: true }],
+  ['lang:c', { regexp: ['a"b', 'c\nd'] }, String.raw`content:"(?:a\"b)|(?:c\nd)" lang:c`],
+  ['', { regexp: ['a"'], fixedStrings: true }, String.raw`content:"a\""`],
+  ['at( lang:c', { wordRegexp: true }, String.raw`content:"\bat\(\B" lang:c`],
+  [
+    '-file:x (a or "b c")',
+    { wordRegexp: true },
+    String.raw`-file:x (content:"\ba\b" or content:"\bb c\b")`,
+  ],
+  ['content:x|y', { wordRegexp: true, regex: true }, String.raw`content:"\b(?:x|y)\b"`],
+  ['a file:B', { letterCase: 'smart' }, 'a file:B', { isCaseSensitivityEnabled: false }],
+  [String.raw`\S\pL`, { letterCase: 'smart', regex: true }, String.raw`\S\pL`],
+  ['a content:B', { letterCase: 'smart' }, 'a content:B', SENSITIVE],
+  ['a', { letterCase: 'sensitive' }, 'a', SENSITIVE],
+  [
+    'a',
+    { type: ['cs', 'go'], typeNot: ['c'] },
+    'a',
+    { filter: '(lang:"C#" or lang:"go") -lang:"c"' },
+  ],
+  [
+    'a',
+    { glob: ['*.h', 'x/[!a]?.c', '!y/'] },
+    'a',
+    {
+      filter: String.raw`(file:"(?-i)(?:^|/)[^/]*\.h$" or file:"(?-i)^x/[^/a][^/]\.c$") -file:"(?-i)(?:^|/)y/.+(?:/|$)"`,
+    },
+  ],
+];
+
+test('words and options of ripgrep give a query and its filter', () => {
+  for (const [words, flags, query, rest = {}] of ROWS) {
+    const asked = askedOf(words === '' ? [] : words.split(' '), { letterCase: 'ignore', ...flags });
+    assert.equal(asked.query, query);
+    assert.deepEqual({ ...asked, ...rest }, asked, query);
+  }
+});
+
+test('paths are relative to the folder, absolute, or of the repository', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(path.join(folder, 'src', 'deep', '.git'), { recursive: true });
+  const source = { folders: () => Promise.resolve(new Map([['r/a', path.join(folder, 'src')]])) };
+  const shown = async (here: string, name: string, repository = 'r/a') => {
+    mkdirSync(path.join(folder, 'src', '.git'), { recursive: true });
+    const found = file(name, [], repository);
+    const { lead, cut } = (await pathStarts(source, [found], path.join(folder, here)))(found);
+    return lead + name.slice(cut);
+  };
+  assert.equal(await shown('', 'x/y.c'), 'src/x/y.c');
+  assert.equal(await shown('src', 'x/y.c'), 'x/y.c');
+  assert.equal(await shown('src/x', 'x/y.c'), 'y.c');
+  assert.equal(await shown('src/x/z', 'x/y.c'), '../y.c');
+  assert.equal(await shown('src/deep', 'deeper.c'), '../deeper.c');
+  assert.equal(await shown('other', 'x/y.c'), path.join(folder, 'src/x/y.c'));
+  assert.equal(await shown('src', 'x/y.c', 'r/b'), 'r/b:x/y.c');
+});
+
+test('the data directory of a folder is in it, above it, or where it was indexed', () => {
+  const folder = temporaryFolder();
+  const before = process.env;
+  process.env = { ...before, XDG_STATE_HOME: path.join(folder, 'state') };
+  try {
+    const [tree, data] = [path.join(folder, 'tree'), path.join(folder, 'data')];
+    mkdirSync(path.join(tree, 'a', 'b'), { recursive: true });
+    mkdirSync(data);
+    assert.equal(findDataDir(path.join(tree, 'a')), '.trawl');
+    noteSources(data, [tree, path.join(folder, 'line\nend')]);
+    noteSources(path.join(folder, '.trawl'), [path.join(folder, 'tree', 'a')]);
+    assert.equal(findDataDir(path.join(tree, 'a', 'b')), data);
+    const written = readFileSync(path.join(folder, 'state', 'trawl', 'sources'), 'utf8');
+    assert.equal(written, `${tree}\t${data}\n`);
+    mkdirSync(path.join(tree, 'a', '.trawl'));
+    assert.equal(findDataDir(path.join(tree, 'a', 'b')), path.join(tree, 'a', '.trawl'));
+    assert.equal(findDataDir(tree), data);
+  } finally {
+    process.env = before;
+  }
+});
