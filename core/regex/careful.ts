@@ -1,9 +1,6 @@
-// A slower forward scan that remembers where a look-ahead failed, so that all matches of a text
-// together take linear time: `z(?:.*q)?` on a line of many z and no q reads the rest of the line
-// behind each match. regex.ts switches to it when scanForward reads the same bytes again and again.
-// One memory of positions serves all expressions, one text at a time.
+// A slower forward scan that remembers where a look-ahead failed (memo.ts). regex.ts switches to it
+// when scanForward reads the same bytes again and again.
 
-import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginScan, closedRow, Dfa, hasGivenUp, makeEntry, startRow } from './dfa-cache.ts';
 import { contextBefore } from './closure.ts';
 import { endsMatch, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
@@ -16,58 +13,7 @@ import {
   offsetAt,
   rowOf,
 } from './entry.ts';
-
-/** Number of remembered positions: every 64th byte; in texts over 2 MiB every 128th and so on. */
-const MEMO_SLOTS: usize = 1 << 15;
-const STRIDE_SHIFT_MIN: u32 = 6;
-const NONE: usize = 0xffffffff;
-
-/** A u32 for each position: the state from which no further match comes; 0: unknown. */
-let memo: usize = 0;
-// The expression and text of the memory.
-let memoDfa: usize = 0;
-let memoText: usize = 0;
-let memoClearCount: u32 = 0;
-let strideShift: u32 = 0;
-
-/** First position passed since the last match; the outcome ahead of it is still open. */
-let firstPassed: usize = NONE;
-
-/** Allocates the memory from the arena; false if it is full. */
-export function carefulInit(arena: Arena): bool {
-  memo = arenaAlloc(arena, MEMO_SLOTS * 4, 8);
-  memoDfa = 0;
-  return memo != 0;
-}
-
-export function clearMemo(): void {
-  memoDfa = 0;
-}
-
-function beginText(dfa: Dfa, textStart: usize, textEnd: usize): void {
-  const isSame =
-    memoDfa == changetype<usize>(dfa) && memoText == textStart && memoClearCount == dfa.clearCount;
-  if (isSame) return;
-  memoDfa = changetype<usize>(dfa);
-  memoText = textStart;
-  strideShift = STRIDE_SHIFT_MIN;
-  while ((textEnd - textStart) >> strideShift >= MEMO_SLOTS) strideShift++;
-  forgetRows(dfa);
-}
-
-/** Forgets all positions: the cache has dropped the rows that they name. */
-function forgetRows(dfa: Dfa): void {
-  memoClearCount = dfa.clearCount;
-  memory.fill(memo, 0, MEMO_SLOTS * 4);
-  firstPassed = NONE;
-}
-
-/** Forgets the passed positions up to `slot`: a match was found ahead of them. */
-function forgetPassed(slot: usize): void {
-  if (firstPassed == NONE) return;
-  memory.fill(memo + (firstPassed << 2), 0, (slot + 1 - firstPassed) << 2);
-  firstPassed = NONE;
-}
+import { beginMemo, isBarren, isRemembered, noteMatchAhead, renewMemo } from './memo.ts';
 
 /** As scanForward (dfa.ts), without needles and always to the preferred end. */
 export function scanCarefully(
@@ -79,10 +25,8 @@ export function scanCarefully(
   limit: usize,
 ): usize {
   beginScan(dfa);
-  beginText(dfa, textStart, textEnd);
-  firstPassed = NONE;
+  beginMemo(changetype<usize>(dfa), dfa.clearCount, textStart, textEnd);
   const classMap = <usize>dfa.classMap;
-  const strideMask = (<usize>1 << strideShift) - 1;
   let row = <u32>startRow(dfa, contextBefore(textStart, from));
   if (row == 0) return SCAN_GAVE_UP;
   let ptr = from;
@@ -93,7 +37,7 @@ export function scanCarefully(
       if (stop == limit) {
         setScanReach(ptr);
         if (!endsMatch(dfa, row, limit, textEnd)) return hasGivenUp ? SCAN_GAVE_UP : matchEnd;
-        forgetPassed((limit - textStart) >> strideShift);
+        noteMatchAhead(limit);
         return limit;
       }
       row = <u32>closedRow(dfa, row);
@@ -107,20 +51,16 @@ export function scanCarefully(
     if (entry == ENTRY_UNKNOWN) {
       entry = makeEntry(dfa, row, offset);
       if (hasGivenUp) return SCAN_GAVE_UP;
-      if (dfa.clearCount != memoClearCount) forgetRows(dfa);
+      renewMemo(dfa.clearCount);
     }
     ptr++;
     if (hasFlag(entry, ENTRY_MATCH)) {
-      forgetPassed((ptr - textStart) >> strideShift);
+      noteMatchAhead(ptr);
       matchEnd = ptr - 1;
     }
     if (hasFlag(entry, ENTRY_HALT)) break;
     row = rowOf(entry);
-    if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
-    const slot = (ptr - textStart) >> strideShift;
-    if (load<u32>(memo + (slot << 2)) == row) break;
-    store<u32>(memo + (slot << 2), row);
-    if (firstPassed == NONE) firstPassed = slot;
+    if (matchEnd != 0 && isRemembered(ptr) && isBarren(ptr, row)) break;
   }
   setScanReach(ptr);
   return matchEnd;

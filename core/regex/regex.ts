@@ -45,10 +45,11 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { carefulInit, clearMemo, scanCarefully } from './careful.ts';
+import { scanCarefully } from './careful.ts';
 import { Dfa, dropStartFlags, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse, setScanReach } from './dfa.ts';
 import { ENTRY_START } from './entry.ts';
+import { clearMemo, memoInit } from './memo.ts';
 import {
   areWorthwhile,
   beginNeedles,
@@ -135,7 +136,7 @@ export let regexStatus: i32 = STATUS_OK;
  * again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function beginRegexes(arena: Arena, count: u32): i32 {
-  if (!carefulInit(arena)) return STATUS_OUT_OF_MEMORY;
+  if (!memoInit(arena)) return STATUS_OUT_OF_MEMORY;
   const status = textInit(arena);
   const free = <usize>(arena.end - arena.next);
   cacheSize = max(free / max(CACHE_SHARE, SHARES_PER_REGEX * count), CACHE_MIN);
@@ -247,6 +248,8 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
   regex.lineStart = 0;
   regex.lineEnd = 0;
   regexReach = 0;
+  // Why: the address may be that of another rewritten text.
+  clearMemo();
   beginNeedles(regex.needles, flags & HAYSTACK_FOLDS_INTO_ASCII);
 }
 

@@ -2,6 +2,7 @@
 // Threads are ordered by preference, each with its start; one that matches cuts all behind it, and
 // the last match is the result (leftmost-first). One that matches without a byte cuts the others of
 // its start and finds nothing: empty matches do not count. Cost: bytes read times states, at worst.
+// What is read behind matches in vain is read once (memo.ts).
 // With `isIllFormed` each bad byte is read as U+FFFD, in place.
 
 import { countWork, isStopped } from '../base/work.ts';
@@ -16,6 +17,7 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
+import { beginMemo, isBarren, isRemembered, noteMatchAhead } from './memo.ts';
 import { Automaton, NO_STATE, stepLeaf } from './program.ts';
 
 /** U+FFFD in UTF-8, first byte lowest. */
@@ -45,6 +47,7 @@ export function simulate(
   isIllFormed: bool,
 ): bool {
   renewWalks(automaton, work);
+  beginMemo(changetype<usize>(automaton), 0, textStart, textEnd);
   threadCount = 0;
   hasMatched = false;
   let ptr = from;
@@ -67,7 +70,9 @@ export function simulate(
       replacing >>= 8;
     }
     stepThreads(automaton, work, byte);
-    if (replacing == 0) ptr++;
+    if (replacing != 0) continue;
+    ptr++;
+    if (hasMatched && isRemembered(ptr) && isBarren(ptr, threadsHash(work))) break;
   }
   simulatedReach = ptr;
   return hasMatched && !isStopped;
@@ -85,6 +90,7 @@ function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32,
     hasMatched = true;
     simulatedStart = start;
     simulatedEnd = ptr;
+    noteMatchAhead(ptr);
     return;
   }
 }
@@ -108,6 +114,14 @@ function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
     addLeaf(work, target);
   }
   threadCount = work.count;
+}
+
+/** Of the threads in their order, not 0. 63 bits: two lists are as good as never confused. */
+function threadsHash(work: Work): u64 {
+  let hash: u64 = threadCount;
+  for (let i: u32 = 0; i < threadCount; i++)
+    hash = rotl<u64>(hash ^ leafAt(work.listB, i), 27) * 0x9e3779b97f4a7c15;
+  return hash | 1;
 }
 
 @inline

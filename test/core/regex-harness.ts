@@ -33,8 +33,8 @@ type Matches = [number, number][];
 
 const PAGE_SIZE = 65536;
 const PROGRAM_CAPACITY = 4 << 20;
-/** Bytes that all expressions share (core/regex/careful.ts), and do not compile without. */
-export const LOCATIONS_SIZE = 1 << 17;
+/** Bytes that all expressions share (core/regex/memo.ts), and do not compile without. */
+export const LOCATIONS_SIZE = 1 << 18;
 /** Texts lie between bytes that would change results if they were read. */
 const MARGIN = 64;
 const ASCII = 0;

@@ -30,6 +30,7 @@ import { SEED } from '../seed.ts';
 
 const encoder = new TextEncoder();
 const NEWLINE = 10;
+const ANY_TEXT = 3;
 const NOT_NEWLINE: Tree = {
   kind: 'bytes',
   ranges: [
@@ -272,16 +273,77 @@ for (const build of BUILDS) {
       const size = build === 'debug' ? 60_000 : 400_000;
       const text = new Uint8Array(size).fill(0x7a);
       const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
-      assert.ok(engine.compile(programOf(concat(literal('z'), repeat(rest, '?')))));
-      engine.setText(text);
-      assert.equal(engine.count(), size);
-      assert.equal(engine.find().length, size);
-      // A q in the middle: the first match takes all up to it.
-      text[size >> 1] = 0x71;
-      engine.setText(text);
-      const behind = size - (size >> 1) - 1;
-      assert.equal(engine.count(), 1 + behind);
-      assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
+      const program = programOf(concat(literal('z'), repeat(rest, '?')));
+      // By the careful DFA, and by the simulation.
+      for (const caches of [undefined, [128, 128]] as const) {
+        assert.ok(engine.compile(program, caches));
+        text.fill(0x7a);
+        engine.setText(text);
+        assert.equal(engine.count(), size);
+        assert.equal(engine.find().length, size);
+        assert.equal(engine.simulationCount > 0, caches !== undefined);
+        // A q in the middle: the first match takes all up to it.
+        text[size >> 1] = 0x71;
+        engine.setText(text);
+        const behind = size - (size >> 1) - 1;
+        assert.equal(engine.count(), 1 + behind);
+        assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
+      }
+    });
+
+    await t.test('where look-ahead failed in one text says nothing of the next', () => {
+      // Both are rewritten, to the same place.
+      const size = 60_000;
+      const bytes = new Uint8Array(2 * size).fill(0x7a);
+      bytes[0] = bytes[size] = 0xff;
+      bytes[size + 40_000] = NEWLINE;
+      bytes[size + 50_000] = 0x71;
+      const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
+      const { exports } = engine.core;
+      for (const caches of [undefined, [128, 128]] as const) {
+        assert.ok(engine.compile(programOf(concat(literal('z'), repeat(rest, '?'))), caches));
+        const { start } = engine.locationText(bytes);
+        exports.forgetRegexTexts();
+        const counts = [0, size].map((at) => {
+          const [from, end] = [start + at, start + at + size];
+          exports.beginRegexText(engine.regex, from, end, ANY_TEXT);
+          return exports.countRegex(engine.regex, from, end);
+        });
+        assert.deepEqual(counts, [size - 1, 39_999 + 1 + 9_999]);
+      }
+    });
+
+    await t.test('remembered look-ahead does not change results', () => {
+      const dots = repeat(range(0x0b, 127), '*');
+      const tails = fc.constantFrom(
+        concat(dots, literal('q')),
+        concat(dots, literal('q'), dots, literal('r')),
+        concat(dots, choice(literal('qa'), literal('rr'))),
+        choice(concat(literal('a'), dots, literal('q')), concat(literal('b'), dots, literal('r'))),
+        concat(literal('a'), repeat(range(0x61, 0x62), '*'), literal('q')),
+      );
+      const runs = fc.array(
+        fc.tuple(
+          fc.constantFrom('a', 'b', 'ab', 'q', 'r', 'c.', '\n'),
+          fc.integer({ min: 1, max: 60 }),
+        ),
+        { minLength: 5, maxLength: 40 },
+      );
+      fc.assert(
+        fc.property(lineTreeArbitrary, tails, runs, fc.boolean(), (head, tail, parts, isSmall) => {
+          const tree = concat(head, repeat(tail, '?'));
+          const text = parts.map(([unit, count]) => unit.repeat('qr\n'.includes(unit) ? 1 : count));
+          const bytes = encoder.encode(text.join(''));
+          const sizes = isSmall ? ([128, 128] as const) : undefined;
+          assert.ok(engine.compile(programOf(tree), sizes));
+          engine.setText(bytes);
+          const expected = matchesOf(makeAutomaton(tree, false), bytes, 0);
+          assert.deepEqual(engine.find(), expected);
+          assert.equal(engine.count(), expected.length);
+          assert.deepEqual(engine.simulate(), expected);
+        }),
+        { numRuns: numRuns / 4, seed: SEED },
+      );
     });
 
     await t.test('a stopped search ends, without effect on the next one', () => {
