@@ -4,7 +4,6 @@ import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { createLog } from '../base/log.ts';
 import { boundedRequest } from '../engine/query/request.ts';
-import { explain } from '../engine/search/explain.ts';
 import { search } from '../engine/search/search.ts';
 import { startStream, type StreamEvent } from '../engine/search/stream.ts';
 import { ApiError, toApiError } from '../api/shapes/api-error.ts';
@@ -49,6 +48,8 @@ export async function openLocalSearch(configuration: Configuration): Promise<Sea
       return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
     },
     async explain(call, signal) {
+      // Loaded for itself: a search does without.
+      const { explain } = await import('../engine/search/explain.ts');
       const clamped = boundedRequest(call, settings.maxMatchCount);
       const explained = await withErrorObject(
         explain(instance.parts, clamped, { signal, ...environment }, true),

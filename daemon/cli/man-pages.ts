@@ -17,6 +17,10 @@ export function manPages(program: CommandShape, facts: PageFacts): ReadonlyMap<s
   return new Map([['trawl.1', pageOf(program, program, facts)], ...pages]);
 }
 
+const EXIT_STATUS = ['success, or a match', 'no match, or problems were found', 'error'].flatMap(
+  (text, code) => ['.TP', `.B ${code}`, text],
+);
+
 function pageOf(shape: CommandShape, program: CommandShape, { version, date }: PageFacts): string {
   const name = `trawl-${shape.path}`.replace(/-$/, '');
   const isProgram = shape === program;
@@ -35,9 +39,7 @@ function pageOf(shape: CommandShape, program: CommandShape, { version, date }: P
     ...parts.flatMap((part) => optionSection(part, part === shape)),
     ...section('EXAMPLES', parts.flatMap(({ examples }) => examples).flatMap(exampleItem)),
     '.SH EXIT STATUS',
-    '0: success, or a match.',
-    '1: no match, or problems were found.',
-    '2: error.',
+    ...EXIT_STATUS,
     ...section('SEE ALSO', isProgram ? seeAlso(program) : ['.BR trawl (1)']),
     '',
   ].join('\n');

@@ -5,10 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
-import { openConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
-import { openSource } from '../base/config/file-source.ts';
-import { schemaDocument } from '../base/config/schema-document.ts';
-import { checkFile } from '../base/config/file-check.ts';
+import type { Configuration, Flags } from '../base/config/configuration.ts';
 import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
@@ -20,12 +17,7 @@ import type { JobResult } from '../sync/jobs/jobs.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
-import {
-  type CheckedFile,
-  type HostOpener,
-  probeConnections,
-  refusedConnections,
-} from './probe-connections.ts';
+import type { CheckedFile, HostOpener } from './probe-connections.ts';
 import { noteSources } from './known-sources.ts';
 import { findOwnDaemon } from './own-daemon.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
@@ -58,7 +50,8 @@ export const SERVICES = {
   backup,
   restore,
   checkConfiguration,
-  configurationSchema: schemaDocument,
+  configurationSchema: async () =>
+    (await import('../base/config/schema-document.ts')).schemaDocument(),
   versions: () => ({
     product: readProductVersion(),
     commit: readCommit(),
@@ -81,12 +74,14 @@ export interface CommonOptions {
   readonly logLevel?: string | undefined;
 }
 
-function configurationOf(
+async function configurationOf(
   { dataDir, logLevel, config }: CommonOptions,
   flags: Flags = {},
   onWait?: (reason: string) => void,
 ): Promise<Configuration> {
   const flagValues = { dataDir, logLevel, config, ...flags };
+  // Why here: a search through a daemon needs none of it.
+  const { openConfiguration } = await import('../base/config/configuration.ts');
   return openConfiguration({ env: process.env, flags: flagValues }, onWait);
 }
 
@@ -373,6 +368,9 @@ async function checkConfiguration(
   isOnline: boolean,
   probeMs?: number,
 ): Promise<CheckedFile> {
+  const { openSource } = await import('../base/config/file-source.ts');
+  const { checkFile } = await import('../base/config/file-check.ts');
+  const { probeConnections, refusedConnections } = await import('./probe-connections.ts');
   const source = openSource(location, process.cwd(), process.env);
   await source.refresh();
   const fileCheck = checkFile(source, process.env);

@@ -201,7 +201,7 @@ export function fakeServices(stderr: Writable): CliServices {
         isStuck: false,
       });
     },
-    configurationSchema: () => ({ type: 'object' }),
+    configurationSchema: () => Promise.resolve({ type: 'object' }),
     versions: () => ({
       product: '1.2.3',
       commit: '0123456789ab',

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { MAIN, startTrawl, trawl } from '../e2e/daemon.ts';
@@ -87,10 +87,11 @@ test('Vim takes it as its grepprg', needs('vim'), async () => {
   const source = makeRepo({ 'a.c': 'x\nint  plum;\n', 'b c.c': 'plum plum\n' });
   assert.equal((await trawl(['index', '.'], { cwd: source })).code, 0);
   const places = path.join(temporaryFolder(), 'places');
-  const program = `${process.execPath} ${MAIN} search --vimgrep`.replaceAll(' ', String.raw`\ `);
+  const [, line = ''] =
+    /^\| Vim \| `(set .+?)`/m.exec(readFileSync('daemon/cli/README.md', 'utf8')) ?? [];
+  const program = String.raw`grepprg=${process.execPath}\ ${MAIN}\ `;
   const commands = [
-    `set grepprg=${program}`,
-    'set grepformat=%f:%l:%c:%m',
+    line.replace(String.raw`grepprg=trawl\ `, program),
     'silent grep! plum',
     `call writefile(map(getqflist(), 'bufname(v:val.bufnr) . " " . v:val.lnum . " " . v:val.col'), "${places}")`,
     'qa!',

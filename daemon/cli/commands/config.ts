@@ -127,8 +127,8 @@ export function addConfigCommand(program: Command, context: CliContext): void {
     .description(
       'Shows the JSON schema of configuration files, for editors; a daemon serves it at /schemas/config.json.',
     )
-    .action(() => {
-      const document = context.services.configurationSchema();
+    .action(async () => {
+      const document = await context.services.configurationSchema();
       context.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
     });
   addExamples(schema, ['trawl config schema > trawl.schema.json']);

@@ -222,7 +222,7 @@ export function addSearchCommand(program: Command, context: CliContext): void {
     .command('search')
     .summary('search the index')
     .description(
-      'Searches the daemon at --url, or without it the index in .trawl in this or a parent folder, ' +
+      'Searches the daemon at --url, or without it the daemon or the index that has this folder, ' +
         'or else the daemon on port 3000 of this machine. ' +
         'Paths are relative to this folder where the source is on this machine.\n' +
         'Exit code: 0 match found, 1 no match, 2 error.',
