@@ -252,7 +252,10 @@ void test('npx trawl version', async () => {
   }).ended;
   assert.equal(code, 0);
   const manifest = readFileSync(path.join(CHECKOUT, 'package.json'), 'utf8');
-  assert.match(stdout, new RegExp(`^trawl ${/"version": "([^"]+)"/.exec(manifest)?.[1] ?? ''}\n`));
+  assert.match(
+    stdout,
+    new RegExp(`^trawl ${/"version": "([^"]+)"/.exec(manifest)?.[1] ?? ''}(?: \\(.*\\))?\n`),
+  );
 });
 
 void test('npm start: the printed curl line works', async () => {
