@@ -119,9 +119,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       stopping: signal,
     });
     metrics = await openMetrics(options, { instance, control, server: () => server, problems });
-    server = opened.add(
-      await openServer(options, { instance, control, reread, services, metrics }),
-    );
+    server = opened.add(await openServer(options, instance, control, reread, services, metrics));
     opened.add(await serveMetrics(options, metrics));
     opened.add(await openControlSocket(server, log));
     instance.pool.start();
@@ -211,22 +209,18 @@ async function serveMetrics(
   return server;
 }
 
-interface ServerParts {
-  readonly instance: Instance;
-  readonly control: ControlPlane;
-  readonly reread: Reread;
-  readonly services: Services;
-  readonly metrics: Metrics | undefined;
-}
-
 function openServer(
   { configuration, log, isLocal = false }: DaemonOptions,
-  { instance, control, reread, services, metrics }: ServerParts,
+  instance: Instance,
+  control: ControlPlane,
+  { certificate }: Reread,
+  services: Services,
+  metrics: Metrics | undefined,
 ): Promise<LocalServer> {
   return (isLocal ? createLocalServer : createServer)({
     configuration,
     services,
-    certificate: reread.certificate,
+    certificate,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
     onRequest: metrics && ((request) => metrics.noteRequest(request)),
