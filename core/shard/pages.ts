@@ -15,7 +15,7 @@ declare function bringIn(address: usize, size: usize): bool;
 
 /** Reports a damaged page at `address` to the host. Does not return: the host ends the call. */
 @external('env', 'refusePage')
-declare function refusePage(address: usize): void;
+export declare function refusePage(address: usize): void;
 
 /** Tells the host that [address, address + size) will be read soon. */
 @external('env', 'willNeed')

@@ -1,5 +1,5 @@
 // Opens and reads the symbols file of a shard. Layout: FORMAT.md. Opening checks header and tables;
-// rows and lists are checked while they are read: no value in the file leads outside it.
+// rows, names and lists are checked while they are read: no value in the file leads outside it.
 
 import {
   HEADER_CHECKSUM_OFFSET,
@@ -34,6 +34,7 @@ import {
   findDamagedPage,
   needBytes,
   needSymbolBytes,
+  refusePage,
 } from './pages.ts';
 import { misplacedSection, SectionRow } from './rows.ts';
 
@@ -83,19 +84,17 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_STARTS, failedRow);
   if (!areParentsValid(base, view))
     return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_PARENTS, failedRow);
-  if (!areNamesValid(view))
-    return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
   view.symbolStarts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return STATUS_OK;
 }
 
-/** Checks the pages of all sections except rows and lists. */
+/** Checks the pages of all sections except rows, names and lists. */
 function areTablePagesValid(base: usize, view: ShardView): bool {
   const sums = view.symbolPageSums;
   const starts = addressOf(base, layout.SYMBOLS_SECTION_STARTS);
   return (
     arePagesValid(base, layout.SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
-    arePagesValid(base, layout.SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
+    arePagesValid(base, layout.SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolNames)
   );
 }
 
@@ -119,6 +118,8 @@ export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 
     count += <u32>symbols;
   }
   if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_ROWS, count);
+  if (!areNamesValid(view))
+    return openFail(STATUS_SYMBOL_TABLE, layout.SYMBOLS_SECTION_NAMES, failedRow);
   for (let name: u32 = 0; name < view.symbolNameCount; name++) {
     const isInOrder =
       name == 0 ||
@@ -162,6 +163,30 @@ function nameAt(view: ShardView, name: u32): usize {
 @inline
 function nameSizeAt(view: ShardView, name: u32): u32 {
   return load<u8>(<usize>view.symbolNameSizes + name);
+}
+
+/** Ensures that a name is in memory, valid, and inside the content; else the call ends here. */
+function needName(view: ShardView, name: u32): void {
+  const row = <usize>view.symbolNames + (<usize>name << 2);
+  needSymbolBytes(view, row, row + 4);
+  needSymbolBytes(view, <usize>view.symbolNameSizes + name, <usize>view.symbolNameSizes + name + 1);
+  if (!isNameInside(view, name)) refusePage(row & ~(<usize>PAGE_SIZE - 1));
+  const size = nameSizeAt(view, name);
+  if (size > 0) needBytes(view, nameAt(view, name), nameAt(view, name) + size);
+}
+
+@inline
+function isNameInside(view: ShardView, name: u32): bool {
+  const offset = load<u32>(<usize>view.symbolNames + (<usize>name << 2));
+  return offset <= view.contentSize && nameSizeAt(view, name) <= view.contentSize - offset;
+}
+
+/** Whether the list of a name, or its only block, is inside. */
+@inline
+function isListInside(view: ShardView, list: u32): bool {
+  return list >> LIST_SINGLE_SHIFT
+    ? (list & 0x7fffffff) < view.blockCount
+    : list < view.symbolListsSize;
 }
 
 /** Where the last check failed. */
@@ -271,15 +296,8 @@ function areParentsValid(base: usize, view: ShardView): bool {
 function areNamesValid(view: ShardView): bool {
   for (let i: u32 = 0; i < view.symbolNameCount; i++) {
     failedRow = i;
-    const offset = load<u32>(<usize>view.symbolNames + (<usize>i << 2));
-    const size = <u32>load<u8>(<usize>view.symbolNameSizes + i);
-    if (offset > view.contentSize || size > view.contentSize - offset) return false;
-    const list = load<u32>(<usize>view.symbolNameLists + (<usize>i << 2));
-    const isValid =
-      list >> LIST_SINGLE_SHIFT
-        ? (list & 0x7fffffff) < view.blockCount
-        : list < view.symbolListsSize;
-    if (!isValid) return false;
+    if (!isNameInside(view, i)) return false;
+    if (!isListInside(view, load<u32>(<usize>view.symbolNameLists + (<usize>i << 2)))) return false;
   }
   return true;
 }
@@ -419,10 +437,14 @@ export function lowerSymbolName(
   let end = view.symbolNameCount;
   while (start < end) {
     const middle = (start + end) >> 1;
-    const name = nameAt(view, middle);
-    const nameSize = nameSizeAt(view, middle);
-    if (nameSize > 0) needBytes(view, name, name + nameSize);
-    const order = compareFolded(text, size, name, nameSize, isPrefix);
+    needName(view, middle);
+    const order = compareFolded(
+      text,
+      size,
+      nameAt(view, middle),
+      nameSizeAt(view, middle),
+      isPrefix,
+    );
     if (order > 0 || (isBehind && order == 0)) start = middle + 1;
     else end = middle;
   }
@@ -438,10 +460,8 @@ export function isSymbolNamed(
   isPrefix: bool,
 ): bool {
   if (name >= view.symbolNameCount) return false;
-  const start = nameAt(view, name);
-  const nameSize = nameSizeAt(view, name);
-  if (nameSize > 0) needBytes(view, start, start + nameSize);
-  return compareFolded(text, size, start, nameSize, isPrefix) == 0;
+  needName(view, name);
+  return compareFolded(text, size, nameAt(view, name), nameSizeAt(view, name), isPrefix) == 0;
 }
 
 /** Size in bytes of the list read by readSymbolList. */
@@ -449,8 +469,11 @@ export let symbolListBytes: u32 = 0;
 
 /** Sets the bits of the blocks with symbols of this name, or of this part of a name. */
 export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool {
-  const list = load<u32>(<usize>view.symbolNameLists + (<usize>name << 2));
+  const place = <usize>view.symbolNameLists + (<usize>name << 2);
+  needSymbolBytes(view, place, place + 4);
+  const list = load<u32>(place);
   symbolListBytes = 4;
+  if (!isListInside(view, list)) return false;
   if (list >> LIST_SINGLE_SHIFT) {
     setBit(bitmap, list & 0x7fffffff);
     return true;

@@ -79,7 +79,7 @@ const SYMBOL_TABLES: FileTables = {
   sections: symbolLayout.SYMBOLS_SECTIONS_OFFSET,
   checked: [
     [symbolLayout.SYMBOLS_SECTION_STARTS, symbolLayout.SYMBOLS_SECTION_ROWS],
-    [symbolLayout.SYMBOLS_SECTION_PARENTS, symbolLayout.SYMBOLS_SECTION_LISTS],
+    [symbolLayout.SYMBOLS_SECTION_PARENTS, symbolLayout.SYMBOLS_SECTION_NAMES],
   ],
   sums: symbolLayout.SYMBOLS_SECTION_PAGE_SUMS,
 };

@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { SYMBOLS_CHECKSUM_OFFSET, SYMBOLS_HEADER_SIZE } from '../../../core/shared/symbols.ts';
+import { PAGE_SIZE, SECTION_ROW_SIZE, SECTION_START_OFFSET } from '../../../core/shared/format.ts';
+import * as layout from '../../../core/shared/symbols.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
@@ -52,15 +53,15 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   const file = path.join(folder, 'damaged.tags');
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
-  const step = (offset: number): number => (offset < SYMBOLS_HEADER_SIZE ? 1 : 7);
+  const step = (offset: number): number => (offset < layout.SYMBOLS_HEADER_SIZE ? 1 : 7);
   for (let offset = 0; offset < valid.length; offset += step(offset)) {
     for (const isSealed of [false, true]) {
       const bytes = Buffer.from(valid);
       bytes[offset]! ^= 1 << (offset % 8);
       if (isSealed) {
-        new Uint8Array(memory.buffer).set(bytes.subarray(0, SYMBOLS_HEADER_SIZE), heapStart);
+        new Uint8Array(memory.buffer).set(bytes.subarray(0, layout.SYMBOLS_HEADER_SIZE), heapStart);
         const checksum = BigInt.asUintN(64, exports.symbolsHeaderChecksum(heapStart));
-        bytes.writeBigUInt64LE(checksum, SYMBOLS_CHECKSUM_OFFSET);
+        bytes.writeBigUInt64LE(checksum, layout.SYMBOLS_CHECKSUM_OFFSET);
       }
       writeFileSync(file, bytes);
       const symbols = { path: file, size: bytes.length };
@@ -85,6 +86,46 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   assert.ok(counts.refused > 1000, JSON.stringify(counts));
 });
 
+void test('a damaged page of names is met by the search that reads it', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const names = Array.from({ length: 5000 }, (_, i) => `alpha${i}`);
+  const starts = names.map((_, i) => names.slice(0, i).join(' ').length + (i === 0 ? 0 : 1));
+  const symbols = names.map((name, i) => ({ start: starts[i]!, size: name.length, kind: 0 }));
+  const doc = { path: 'a.c', bytes: Buffer.from(names.join(' ')), symbols };
+  const shard = buildShard(module, folder, REPO, [doc]);
+  const valid = readFileSync(shard.symbols!.path);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const plans = ['sym:^alpha4321$', 'sym:^alpha7'].map((query) => encodedPlan(query));
+  const expected = answersOf(searcher, shard.shardId, plans, false);
+  const file = path.join(folder, 'damaged.tags');
+  let met = 0;
+  for (const kind of [layout.SYMBOLS_SECTION_NAMES, layout.SYMBOLS_SECTION_NAME_LISTS]) {
+    const row = layout.SYMBOLS_SECTIONS_OFFSET + (kind - 1) * SECTION_ROW_SIZE;
+    const start = valid.readUInt32LE(row + SECTION_START_OFFSET);
+    for (let at = start + PAGE_SIZE; at < start + 4 * 5000; at += PAGE_SIZE) {
+      const bytes = Buffer.from(valid);
+      bytes[at]! ^= 1;
+      writeFileSync(file, bytes);
+      const damaged = {
+        ...shard,
+        shardId: String(at),
+        symbols: { path: file, size: bytes.length },
+      };
+      assert.deepEqual(searcher.setShards([damaged]), []);
+      const answers = answersOf(searcher, damaged.shardId, plans, false);
+      if (answers.includes('refused')) met++;
+      assert.deepEqual(
+        answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer)),
+        expected,
+      );
+      assert.notEqual(verifySymbolsFile(module, shard.path, file), undefined);
+    }
+  }
+  assert.ok(met >= 3, `${met}`);
+});
+
 void test('truncated files, and files of another shard, are refused', async () => {
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();
@@ -94,7 +135,7 @@ void test('truncated files, and files of another shard, are refused', async () =
   const searcher = new Searcher(module);
   const valid = readFileSync(shard!.symbols!.path);
   const file = path.join(folder, 'cut.tags');
-  for (const size of [0, 1, 100, SYMBOLS_HEADER_SIZE, valid.length - 1]) {
+  for (const size of [0, 1, 100, layout.SYMBOLS_HEADER_SIZE, valid.length - 1]) {
     writeFileSync(file, valid.subarray(0, size));
     const cut = { ...shard!, shardId: `cut ${size}`, symbols: { path: file, size } };
     assert.equal(searcher.setShards([cut]).length, 1, `${size} bytes`);
