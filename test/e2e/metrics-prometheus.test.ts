@@ -11,6 +11,7 @@ import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, Running, search, send, serveIndexed } from './daemon.ts';
 
 const RULES = path.resolve('daemon/deploy/alerts.yml');
+const CASES = path.resolve('test/e2e/alerts.promtool.yml');
 const DASHBOARD = 'daemon/deploy/grafana.json';
 
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
@@ -73,6 +74,18 @@ test('promtool accepts the rules', { skip }, async () => {
     .ended;
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, new RegExp(`${alertQueries().length} rules found`));
+});
+
+test('each alert is raised by what it is for, and none otherwise', { skip }, async () => {
+  const { code, stdout, stderr } = await new Running('promtool', ['test', 'rules', CASES], {})
+    .ended;
+  assert.equal(code, 0, stdout + stderr);
+  const names = [...readFileSync(RULES, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name]) => name);
+  const raised = [...readFileSync(CASES, 'utf8').matchAll(/alertname="(\w+)"/g)];
+  assert.deepEqual(
+    raised.map(([, name]) => name),
+    names,
+  );
 });
 
 test('every query of the dashboard has data, and no alert is raised', { skip }, async (t) => {
