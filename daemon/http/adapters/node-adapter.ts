@@ -188,7 +188,10 @@ export class NodeAdapter implements HttpAdapter {
       headers,
       body,
       gone,
-      serve: () => this.#serve(exchange),
+      serve: () => {
+        if (isSmallBody(headers) && !message.complete) setImmediate(() => void this.#serve(exchange));
+        else void this.#serve(exchange);
+      },
     };
     response.on('close', () => {
       clearTimeout(unasked);
@@ -324,6 +327,15 @@ function checkHead(
   if (target instanceof RequestFault) return { target: { path: '', rawQuery: '' }, fault: target };
   if (target.authority !== undefined) headers.set('host', target.authority);
   return { target, fault };
+}
+
+/**
+ * Whether a body follows that nearly always comes with its head. The library parses it after this turn's promises, so such
+ * a request is served in the next phase of the loop. Measured: 2026-11-29, see takeArrived.
+ */
+function isSmallBody(headers: HeaderMap): boolean {
+  const size = declaredSize(headers) ?? 0;
+  return size > 0 && size <= UNCOUNTED_SIZE_MAX && !isAwaited(headers);
 }
 
 /** Takes a small body that has arrived whole, as nearly all have: listeners and a timer would take longer than reading it. */

@@ -20,7 +20,7 @@ export interface NodeExchange {
   readonly response: ServerResponse;
   readonly body: BodyCollector;
   readonly gone: LazySignal;
-  serve(): Promise<void>;
+  serve(): void;
 }
 
 export class Connection {
@@ -60,7 +60,7 @@ export class Connection {
     this.#last = exchange;
     this.#open.push(exchange);
     if (this.#open.length > 1) this.#socket.pause();
-    else void exchange.serve();
+    else exchange.serve();
   }
 
   /**
@@ -72,7 +72,7 @@ export class Connection {
     this.#open.shift();
     if (this.#open.length === 1) this.#socket.resume();
     const [next] = this.#open;
-    if (next !== undefined) void next.serve();
+    if (next !== undefined) next.serve();
     else if (this.#fault !== undefined) void this.#refuse(this.#fault);
     else if (this.#isToEnd) this.#endIdle();
   }
