@@ -111,6 +111,10 @@ export const neverStops: StopTest = () => false;
 export interface Core {
   readonly exports: CoreExports;
   readonly memory: WebAssembly.Memory;
+  /** Views of the whole memory: a search would make dozens of its own. */
+  readonly bytes: Buffer;
+  readonly words: Uint32Array;
+  readonly data: DataView;
   readonly heapStart: number;
   /** Called during long calls (core/base/work.ts). */
   isStopRequested: StopTest;
@@ -180,7 +184,17 @@ export function instantiateCore(module: WebAssembly.Module): Core {
   const exports = instance.exports as unknown as CoreExports;
   exports.coreInit();
   const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
-  const core: Core = { exports, memory, heapStart, isStopRequested: neverStops, pages: undefined };
+  const { buffer } = memory;
+  const core: Core = {
+    exports,
+    memory,
+    bytes: Buffer.from(buffer),
+    words: new Uint32Array(buffer),
+    data: new DataView(buffer),
+    heapStart,
+    isStopRequested: neverStops,
+    pages: undefined,
+  };
   return core;
 
   function reportAbort(message: number, file: number, line: number, column: number): never {

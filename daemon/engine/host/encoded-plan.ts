@@ -32,29 +32,35 @@ export function passDocSets(
   shardId: string,
   encodedPlan: EncodedPlan,
 ): void {
-  const { exports, memory } = core;
-  const count = encodedPlan.docSetCount;
+  const { exports, bytes, words } = core;
+  const { docSetCount: count, docSets } = encodedPlan;
   if (count === 0) return;
-  const sets =
-    encodedPlan.docSets.get(shardId) ?? Array.from({ length: count }, (): DocSet => 'all');
-  const bitmaps = new Set(sets.filter((set) => typeof set !== 'string'));
+  const sets = docSets.get(shardId) ?? [];
+  const bitmaps = distinctBitmaps(sets);
   const size = exports.docSetSize(view) >>> 0;
-  const isSmall = bitmaps.size * size < memory.buffer.byteLength / 2;
-  const table = isSmall ? exports.docSetsInit(view, count, bitmaps.size) >>> 0 : 0;
+  const isSmall = bitmaps.length * size < bytes.length / 2;
+  const table = isSmall ? exports.docSetsInit(view, count, bitmaps.length) >>> 0 : 0;
   if (table === KEPT) return;
   if (table === 0) throw new PlanError(statusName(STATUS_OUT_OF_MEMORY));
-  const addresses = new Map<DocSet, number>([
-    ['none', WORD_NONE],
-    ['all', WORD_ALL],
-  ]);
-  let next = table + Math.ceil(count / 4) * 16;
-  const bytes = new Uint8Array(memory.buffer);
-  for (const bitmap of bitmaps) {
-    bytes.fill(0, next + Math.min(bitmap.length, size), next + size);
-    bytes.set(bitmap.subarray(0, size), next);
-    addresses.set(bitmap, next);
-    next += size;
+  const bitmapsStart = table + Math.ceil(count / 4) * 16;
+  for (const [i, bitmap] of bitmaps.entries())
+    copyBitmap(bytes, bitmapsStart + i * size, size, bitmap);
+  for (let i = 0; i < count; i++) {
+    const set = sets[i] ?? 'all';
+    if (set === 'none') words[table / 4 + i] = WORD_NONE;
+    else if (set === 'all') words[table / 4 + i] = WORD_ALL;
+    else words[table / 4 + i] = bitmapsStart + bitmaps.indexOf(set) * size;
   }
-  const words = new Uint32Array(memory.buffer, table, count);
-  for (let i = 0; i < count; i++) words[i] = addresses.get(sets[i] ?? 'all')!;
+}
+
+/** A shorter bitmap has zeros at its end. */
+function copyBitmap(bytes: Uint8Array, start: number, size: number, bitmap: Uint8Array): void {
+  bytes.fill(0, start + Math.min(bitmap.length, size), start + size);
+  bytes.set(bitmap.subarray(0, size), start);
+}
+
+function distinctBitmaps(sets: readonly DocSet[]): Uint8Array[] {
+  const bitmaps: Uint8Array[] = [];
+  for (const set of sets) if (typeof set !== 'string' && !bitmaps.includes(set)) bitmaps.push(set);
+  return bitmaps;
 }

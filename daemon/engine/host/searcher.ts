@@ -290,7 +290,7 @@ export class Searcher {
     const sizeMax = space.statsStart - space.planStart;
     if (bytes.length > sizeMax)
       throw new PlanError(`its plan takes ${bytes.length} bytes, limit ${sizeMax}`);
-    new Uint8Array(space.core.memory.buffer).set(bytes, space.planStart);
+    space.core.bytes.set(bytes, space.planStart);
     const status = space.core.exports.planCompile(space.planStart, bytes.length);
     if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
@@ -331,7 +331,7 @@ export class Searcher {
   /** Binds only these docs, for rendering; there are no units. False: it was stopped. */
   bindDocs(shardId: string, docIds: readonly number[], isStopRequested: StopTest): boolean {
     const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, outputStart }) => {
-      new Uint32Array(core.memory.buffer, outputStart, docIds.length).set(docIds);
+      core.words.set(docIds, outputStart / 4);
       return core.exports.planBindDocs(view, outputStart, docIds.length);
     });
     return space !== undefined;
@@ -400,21 +400,20 @@ export class Searcher {
       exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
     );
     if (count === STATUS_STOPPED) return undefined;
-    const stats = new DataView(core.memory.buffer, statsStart);
-    const rowWords = (count * layout.MATCH_ROW_SIZE) / 4;
-    const rows = new Uint32Array(core.memory.buffer, outputStart, rowWords);
-    const considered = stats.getFloat64(layout.UNIT_CONSIDERED_OFFSET, true);
-    const keptStart = outputStart + considered * layout.MATCH_ROW_SIZE;
-    const keptWords = stats.getFloat64(layout.UNIT_KEPT_OFFSET, true);
-    const kept = new Uint32Array(core.memory.buffer, keptStart, keptWords);
+    const { data, words } = core;
+    const rowsStart = outputStart / 4;
+    const rowWords = layout.MATCH_ROW_SIZE / 4;
+    const considered = data.getFloat64(statsStart + layout.UNIT_CONSIDERED_OFFSET, true);
+    const keptStart = rowsStart + considered * rowWords;
+    const keptWords = data.getFloat64(statsStart + layout.UNIT_KEPT_OFFSET, true);
     return {
-      rows: rows.slice(),
-      ...(keptWords === 0 ? {} : { kept: kept.slice() }),
+      rows: words.slice(rowsStart, rowsStart + count * rowWords),
+      ...(keptWords === 0 ? {} : { kept: words.slice(keptStart, keptStart + keptWords) }),
       considered,
-      loaded: stats.getFloat64(layout.UNIT_LOADED_OFFSET, true),
-      contentBytes: stats.getFloat64(layout.UNIT_CONTENT_BYTES_OFFSET, true),
-      matches: stats.getFloat64(layout.UNIT_MATCHES_OFFSET, true),
-      regexps: stats.getFloat64(layout.UNIT_REGEXPS_OFFSET, true),
+      loaded: data.getFloat64(statsStart + layout.UNIT_LOADED_OFFSET, true),
+      contentBytes: data.getFloat64(statsStart + layout.UNIT_CONTENT_BYTES_OFFSET, true),
+      matches: data.getFloat64(statsStart + layout.UNIT_MATCHES_OFFSET, true),
+      regexps: data.getFloat64(statsStart + layout.UNIT_REGEXPS_OFFSET, true),
     };
   }
 
@@ -472,27 +471,27 @@ export class Searcher {
     isStopRequested: StopTest,
   ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
-    const { exports, memory } = core;
+    const { exports, bytes, words, data } = core;
     const rowSize = layout.RENDER_REQUEST_SIZE;
     const requested = requests.length / REQUEST_WORDS;
-    const rows = new DataView(memory.buffer, outputStart, requested * rowSize);
-    let keptNext = outputStart + rows.byteLength;
-    new Uint32Array(memory.buffer, keptNext, kept.length).set(kept);
+    let keptNext = outputStart + requested * rowSize;
+    words.set(kept, keptNext / 4);
     const links = keptNext + kept.byteLength;
     for (let i = 0; i < requested; i++) {
-      const row = i * rowSize;
+      const row = outputStart + i * rowSize;
       const keptCount = requests[i * REQUEST_WORDS + 3]!;
-      rows.setUint32(row + layout.RENDER_DOC_OFFSET, requests[i * REQUEST_WORDS]!, true);
-      rows.setUint32(row + layout.RENDER_RANGE_MAX_OFFSET, requests[i * REQUEST_WORDS + 1]!, true);
-      rows.setUint32(row + layout.RENDER_LINKS_OFFSET, requests[i * REQUEST_WORDS + 2]!, true);
-      rows.setUint32(row + layout.RENDER_KEPT_OFFSET, keptNext, true);
-      rows.setUint32(row + layout.RENDER_KEPT_COUNT_OFFSET, keptCount, true);
-      rows.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, 0, true);
+      data.setUint32(row + layout.RENDER_DOC_OFFSET, requests[i * REQUEST_WORDS]!, true);
+      data.setUint32(row + layout.RENDER_RANGE_MAX_OFFSET, requests[i * REQUEST_WORDS + 1]!, true);
+      data.setUint32(row + layout.RENDER_LINKS_OFFSET, requests[i * REQUEST_WORDS + 2]!, true);
+      data.setUint32(row + layout.RENDER_KEPT_OFFSET, keptNext, true);
+      data.setUint32(row + layout.RENDER_KEPT_COUNT_OFFSET, keptCount, true);
+      data.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, 0, true);
       keptNext += keptCount * layout.KEPT_RANGE_SIZE;
     }
     const { contextLines, returnsContent, members } = options;
-    const linksEnd = writeLinks(memory, links, options.links);
-    const out = members === undefined ? linksEnd : writeMembers(memory, linksEnd, members, rows);
+    const linksEnd = writeLinks(core, links, options.links);
+    const out =
+      members === undefined ? linksEnd : writeMembers(core, linksEnd, members, outputStart);
     const withContent = returnsContent ? 1 : 0;
     const count = untilStopped(core, isStopRequested, () =>
       exports.renderDocs(outputStart, requested, links, contextLines, withContent, out, outputEnd),
@@ -503,14 +502,14 @@ export class Searcher {
     let size = 0;
     let rangeCount = 0;
     for (let i = 0; i < count; i++) {
-      const row = i * rowSize;
-      rangeCount += rows.getUint32(row + layout.RENDER_RANGE_COUNT_OFFSET, true);
-      sizes[i] = rows.getUint32(row + layout.RENDER_OBJECT_SIZE_OFFSET, true);
+      const row = outputStart + i * rowSize;
+      rangeCount += data.getUint32(row + layout.RENDER_RANGE_COUNT_OFFSET, true);
+      sizes[i] = data.getUint32(row + layout.RENDER_OBJECT_SIZE_OFFSET, true);
       size += sizes[i]!;
-      bytesRead[i] = rows.getUint32(row + layout.RENDER_BYTES_READ_OFFSET, true);
+      bytesRead[i] = data.getUint32(row + layout.RENDER_BYTES_READ_OFFSET, true);
     }
     return {
-      json: copyOf(new Uint8Array(memory.buffer, out, size)),
+      json: copyOf(bytes.subarray(out, out + size)),
       sizes,
       rangeCount,
       bytesRead,
@@ -577,17 +576,17 @@ export class Searcher {
 }
 
 function bindingOf({ core, statsStart }: Space): Binding {
-  const stats = new DataView(core.memory.buffer, statsStart);
+  const { data } = core;
   return {
-    lookups: stats.getFloat64(layout.BIND_LOOKUPS_OFFSET, true),
-    indexBytes: stats.getFloat64(layout.BIND_INDEX_BYTES_OFFSET, true),
-    candidateBlocks: stats.getFloat64(layout.BIND_BLOCKS_OFFSET, true),
-    candidateDocs: stats.getFloat64(layout.BIND_DOCS_OFFSET, true),
-    candidateBytes: stats.getFloat64(layout.BIND_BYTES_OFFSET, true),
-    unitCount: stats.getFloat64(layout.BIND_UNITS_OFFSET, true),
-    headUnitCount: stats.getFloat64(layout.BIND_HEAD_UNITS_OFFSET, true),
-    regexps: stats.getFloat64(layout.BIND_REGEXPS_OFFSET, true),
-    mayMatchFolded: stats.getFloat64(layout.BIND_MAY_MATCH_FOLDED_OFFSET, true) !== 0,
+    lookups: data.getFloat64(statsStart + layout.BIND_LOOKUPS_OFFSET, true),
+    indexBytes: data.getFloat64(statsStart + layout.BIND_INDEX_BYTES_OFFSET, true),
+    candidateBlocks: data.getFloat64(statsStart + layout.BIND_BLOCKS_OFFSET, true),
+    candidateDocs: data.getFloat64(statsStart + layout.BIND_DOCS_OFFSET, true),
+    candidateBytes: data.getFloat64(statsStart + layout.BIND_BYTES_OFFSET, true),
+    unitCount: data.getFloat64(statsStart + layout.BIND_UNITS_OFFSET, true),
+    headUnitCount: data.getFloat64(statsStart + layout.BIND_HEAD_UNITS_OFFSET, true),
+    regexps: data.getFloat64(statsStart + layout.BIND_REGEXPS_OFFSET, true),
+    mayMatchFolded: data.getFloat64(statsStart + layout.BIND_MAY_MATCH_FOLDED_OFFSET, true) !== 0,
   };
 }
 
@@ -623,16 +622,9 @@ function untilStopped(core: Core, isStopRequested: StopTest, call: (core: Core) 
 }
 
 /** Returns the end, a multiple of 16. */
-function writeLinks(
-  memory: WebAssembly.Memory,
-  records: number,
-  links: readonly LinkTexts[],
-): number {
-  const wordCount = (links.length * layout.LINK_TEXTS_SIZE) / 4;
-  const words = new Uint32Array(memory.buffer, records, wordCount);
-  const bytes = Buffer.from(memory.buffer);
-  let next = records + words.byteLength;
-  let word = 0;
+function writeLinks({ bytes, words }: Core, records: number, links: readonly LinkTexts[]): number {
+  let next = records + links.length * layout.LINK_TEXTS_SIZE;
+  let word = records / 4;
   const write = (text: string): void => {
     // The bound is needed: Node.js writes nothing where 2 GiB or more remain.
     const size = bytes.write(text, next, 3 * text.length);
@@ -651,18 +643,19 @@ function writeLinks(
 
 /** Returns the end, a multiple of 16. */
 function writeMembers(
-  memory: WebAssembly.Memory,
+  { bytes, data }: Core,
   start: number,
   members: readonly string[],
-  rows: DataView,
+  rowsStart: number,
 ): number {
-  new Uint8Array(memory.buffer).set(Buffer.from(members.join(''), 'latin1'), start);
+  const text = members.join('');
+  bytes.write(text, start, text.length, 'latin1');
   let next = start;
   for (let i = 0; i < members.length; i++) {
-    const row = i * layout.RENDER_REQUEST_SIZE;
+    const row = rowsStart + i * layout.RENDER_REQUEST_SIZE;
     const size = members[i]!.length;
-    rows.setUint32(row + layout.RENDER_MEMBERS_OFFSET, next, true);
-    rows.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, size, true);
+    data.setUint32(row + layout.RENDER_MEMBERS_OFFSET, next, true);
+    data.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, size, true);
     next += size;
   }
   return Math.ceil(next / 16) * 16;

@@ -189,7 +189,8 @@ export class NodeAdapter implements HttpAdapter {
       body,
       gone,
       serve: () => {
-        if (isSmallBody(headers) && !message.complete) setImmediate(() => void this.#serve(exchange));
+        if (isSmallBody(headers) && !message.complete)
+          setImmediate(() => void this.#serve(exchange));
         else void this.#serve(exchange);
       },
     };
