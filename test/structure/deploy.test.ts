@@ -1,10 +1,15 @@
 // The files for operators in daemon/deploy/ name what exists, and give a container no more rights than it needs.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES, type Variable } from '../../daemon/base/config/variables.ts';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
+import { parseConfiguration } from '../../daemon/base/config/file.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 /** Variables that the daemon reads; secrets only as names of files. */
 const NAMES: readonly string[] = Object.values<Variable>(VARIABLES).map(({ name, isSecret }) =>
@@ -60,3 +65,165 @@ void test('the image: the last stage is empty but for the files chosen, and runs
   // Below the volume, so that the daemon creates it for itself alone.
   assert.ok(data.startsWith(`${of('VOLUME')[0]}/`), data);
 });
+
+interface ComposeService {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly volumes: readonly string[];
+  readonly networks: readonly string[];
+  readonly healthcheck: { readonly test: readonly unknown[] };
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+}
+
+interface Compose {
+  readonly services: Readonly<Record<'trawl' | 'postgres', ComposeService>>;
+  readonly networks: object;
+  readonly volumes: object;
+  readonly secrets: object;
+}
+
+void test('compose: variables, secrets, volumes and networks exist; secrets are files; both are read-only', () => {
+  const file = parse(readFileSync('daemon/deploy/compose.yaml', 'utf8')) as Compose;
+  const { trawl, postgres } = file.services;
+  assertVariables(Object.keys(trawl.environment));
+  for (const { environment, secrets, volumes, networks, healthcheck, ...rest } of [
+    trawl,
+    postgres,
+  ]) {
+    assert.deepEqual([rest.read_only, rest.cap_drop], [true, ['ALL']]);
+    const named = Object.values(environment).filter((value) => value.startsWith('/run/secrets/'));
+    assert.deepEqual(named.map((value) => path.basename(value)).sort(), [...secrets].sort());
+    assert.doesNotMatch(JSON.stringify(environment), /postgres:\/\//);
+    for (const secret of secrets) assert.ok(secret in file.secrets, secret);
+    for (const network of networks) assert.ok(network in file.networks, network);
+    const inside = volumes.map((volume) => volume.split(':')[0]!).filter((name) => name[0] !== '.');
+    for (const volume of inside) assert.ok(volume in file.volumes, volume);
+    // A text with a colon may be an object to YAML.
+    assert.ok(healthcheck.test.every((word) => typeof word === 'string'));
+  }
+  assertPaths(
+    [...trawl.healthcheck.test.join(' ').matchAll(/\/api\/\w+/g)].map(([found]) => found),
+  );
+});
+
+const CHART = 'daemon/deploy/helm';
+
+void test('chart: the templates use values that exist, and the version is that of the program', () => {
+  const values: unknown = parse(readFileSync(`${CHART}/values.yaml`, 'utf8'));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const chart = parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8')) as Record<string, unknown>;
+  assert.equal(chart['appVersion'], version);
+  const templates = readdirSync(`${CHART}/templates`).map((name) =>
+    readFileSync(`${CHART}/templates/${name}`, 'utf8'),
+  );
+  const used = [...templates.join('').matchAll(/\.Values((?:\.\w+)+)/g)].map(
+    ([, keys = '']) => keys,
+  );
+  assert.ok(used.length > 20);
+  for (const keys of new Set(used)) {
+    let value = values;
+    for (const key of keys.slice(1).split('.')) value = (value as Record<string, unknown>)[key];
+    assert.notEqual(value, undefined, keys);
+  }
+});
+
+/** Of what a chart makes, what is checked. */
+interface Manifest {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly spec: {
+        readonly automountServiceAccountToken: boolean;
+        readonly securityContext: object;
+        readonly containers: readonly [
+          {
+            readonly args: readonly string[];
+            readonly env: readonly { readonly name: string; readonly value: string }[];
+            readonly securityContext: object;
+            readonly volumeMounts: readonly { readonly name: string }[];
+          },
+        ];
+        readonly volumes: readonly { readonly name: string }[];
+      };
+    };
+    readonly volumeClaimTemplates: readonly { readonly metadata: { readonly name: string } }[];
+  };
+}
+
+const HELM_MISSING =
+  spawnSync('helm', ['version', '--short']).status === 0 ? false : 'helm is not installed';
+
+function render(values: object): readonly Manifest[] {
+  const file = path.join(temporaryFolder(), 'values.json');
+  writeFileSync(file, JSON.stringify(values));
+  const { stdout, stderr, status } = spawnSync(
+    'helm',
+    ['template', 'name', CHART, '--values', file],
+    { encoding: 'utf8' },
+  );
+  assert.equal(status, 0, stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+}
+
+const FULL = {
+  baseUrl: 'https://code.example.com',
+  config: {
+    settings: { maxMatchCount: 9 },
+    connections: { a: { type: 'git', url: 'file:///srv' } },
+  },
+  secret: { name: 'trawl', variables: ['TRAWL_SECRET', 'TRAWL_DATABASE_URL'] },
+  env: { TRAWL_OWNER_EMAIL: 'me@example.com' },
+  metricsPort: 9464,
+  extraVolumes: [{ name: 'repos', hostPath: { path: '/srv' } }],
+  extraVolumeMounts: [{ name: 'repos', mountPath: '/srv', readOnly: true }],
+  extraArgs: ['/srv'],
+};
+
+void test(
+  'chart: one replica without rights, with a configuration that the daemon takes',
+  { skip: HELM_MISSING },
+  () => {
+    for (const values of [{}, FULL]) {
+      const manifests = render(values);
+      const of = (kind: string): Manifest => manifests.find((one) => one.kind === kind)!;
+      assert.deepEqual(manifests.map(({ kind }) => kind).sort(), [
+        'ConfigMap',
+        'Service',
+        'StatefulSet',
+      ]);
+      const { replicas, template, volumeClaimTemplates } = of('StatefulSet').spec;
+      const { securityContext, containers, volumes, automountServiceAccountToken } = template.spec;
+      const [{ env, args, volumeMounts, ...container }] = containers;
+      assert.deepEqual([replicas, automountServiceAccountToken], [1, false]);
+      assert.deepEqual(securityContext, {
+        runAsNonRoot: true,
+        runAsUser: ACCOUNT,
+        runAsGroup: ACCOUNT,
+        fsGroup: ACCOUNT,
+        fsGroupChangePolicy: 'OnRootMismatch',
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      assert.deepEqual(container.securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      assertVariables(env.map(({ name }) => name));
+      assertPaths([...JSON.stringify(container).matchAll(/\/api\/\w+/g)].map(([found]) => found));
+      const mounted = [...volumes, ...volumeClaimTemplates.map(({ metadata }) => metadata)];
+      assert.deepEqual(
+        volumeMounts.map(({ name }) => name).sort(),
+        mounted.map(({ name }) => name).sort(),
+      );
+      const { settings } = parseConfiguration(
+        'trawl.json',
+        of('ConfigMap').data?.['trawl.json'] ?? '',
+      );
+      assert.equal(settings['maxMatchCount'], values === FULL ? 9 : undefined);
+      assert.deepEqual(args, values === FULL ? ['serve', '/srv'] : ['serve']);
+    }
+  },
+);
