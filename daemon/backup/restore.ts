@@ -10,7 +10,8 @@ import { z } from 'zod';
 import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { SECRET_FILE } from '../base/config/secrets.ts';
-import { Catalog } from '../index/catalog/catalog.ts';
+import { Catalog, MIRROR_FOLDER } from '../index/catalog/catalog.ts';
+import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
 import {
   PLACING_FOLDERS,
   commitStaging,
@@ -52,6 +53,8 @@ export interface RestoreReport {
   /** ISO 8601, when the backup was made. */
   readonly createdAt: string;
   readonly repoCount: number;
+  /** Of them those whose clones the daemon fetches again. */
+  readonly cloneCount: number;
   readonly userCount: number;
   readonly hasIndex: boolean;
   /** Names in the data directory that were replaced. */
@@ -115,6 +118,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   return {
     createdAt: unpacked.header.createdAt,
     repoCount: catalog.repos.length,
+    cloneCount: catalog.repos.filter(isHosted).length,
     userCount,
     hasIndex: unpacked.header.hasIndex,
     replaced: [
@@ -124,6 +128,10 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
     hasSecret,
     isSealed,
   };
+}
+
+function isHosted({ record: { repoId, source } }: CatalogRepo): boolean {
+  return source.path.endsWith(path.join(path.sep, MIRROR_FOLDER, `${repoId}.git`));
 }
 
 /** Errors: BackupError for a wrong passphrase. */

@@ -1,5 +1,6 @@
 // The services that commands use. Heavy parts are loaded on first use, so that `--help` and `version` stay fast.
 
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
@@ -318,18 +319,22 @@ interface BackupOptions extends CommonOptions, BackupInput {
 }
 
 /** Errors: the file cannot be written; those of openOperator. */
-async function backup(options: BackupOptions): Promise<{ readonly size: number }> {
+async function backup(
+  options: BackupOptions,
+): Promise<{ readonly size: number; readonly hasClones: boolean }> {
   const { openOperator } = await import('./operator.ts');
   const { writeBackupFile } = await import('./backup-file.ts');
+  const { MIRROR_FOLDER } = await import('../index/catalog/catalog.ts');
   const { file, withIndex, passphrase, ...common } = options;
   const configuration = await quietly(common);
   const operator = await openOperator(configuration, false);
   try {
-    return await writeBackupFile(
+    const { size } = await writeBackupFile(
       file,
       configuration.dataDir,
       operator.backup({ withIndex, ...omitUndefined({ passphrase }) }),
     );
+    return { size, hasClones: existsSync(path.join(configuration.dataDir, MIRROR_FOLDER)) };
   } finally {
     await operator.close();
   }

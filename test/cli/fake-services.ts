@@ -178,7 +178,7 @@ export function fakeServices(stderr: Writable): CliServices {
     },
     backup(options) {
       echo('backup', options);
-      return Promise.resolve({ size: 1234 });
+      return Promise.resolve({ size: 1234, hasClones: false });
     },
     restore(options) {
       echo('restore', options);

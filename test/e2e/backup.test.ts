@@ -22,7 +22,17 @@ import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { startApp } from '../api/app.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
-import { get, serve, serveIndexed, startTrawl, trawl, shardNames } from './daemon.ts';
+import {
+  eventually,
+  get,
+  post,
+  serve,
+  serveIndexed,
+  startTrawl,
+  trawl,
+  shardNames,
+} from './daemon.ts';
+import { CodeHost } from './hosted.ts';
 import type { Outcome, StartOptions } from './daemon.ts';
 
 const PASSPHRASE = 'pass phrase of the test';
@@ -390,6 +400,52 @@ void test('restored without its index: a search says that nothing is indexed, an
       await refused([command, 'plum'], target),
       /no repository in .* is indexed yet \(repositories: 1\); "trawl serve"/,
     );
+});
+
+void test('clones are left out, which is said, and fetched again; without their host the index is searched', async () => {
+  const host = await CodeHost.start();
+  host.add('one', { 'a.txt': 'plum\n' });
+  const config = path.join(temporaryFolder(), 'trawl.json');
+  const acme = { type: 'github', url: host.url, orgs: ['acme'], token: { env: 'HOST_TOKEN' } };
+  writeFileSync(config, JSON.stringify({ connections: { acme } }));
+  const flags = ['--config', config];
+  const env = { HOST_TOKEN: 'ghp_x', TRAWL_ANONYMOUS_ACCESS: 'true' };
+  const start = (dataDir: string) => serve(dataDir, [], { flags, env });
+  const files = async (url: string): Promise<number> =>
+    (await post(url, { query: 'plum' })).body.files?.length ?? 0;
+  const reads = async (url: string, what: string): Promise<number> =>
+    (await get(`${url}/api/${what}repo=${host.nameOf('one')}`)).status;
+
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const served = await start(dataDir);
+  await eventually(async () => (await files(served.url)) === 1);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  const { stderr } = await ok(['backup', file, '--with-index', '--data-dir', dataDir], {});
+  assert.match(stderr, /clones of hosted repositories are left out; after a restore the daemon/);
+  await served.process.stop();
+
+  const restore = async (): Promise<string> => {
+    const target = path.join(temporaryFolder(), 'data');
+    const said = await ok(['restore', file, '--data-dir', target], {});
+    assert.match(
+      said.stderr,
+      /^note: 1 clone must be fetched again by the next start; until then/m,
+    );
+    assert.equal(existsSync(path.join(target, 'clones')), false);
+    return target;
+  };
+  const again = await start(await restore());
+  await eventually(async () => (await reads(again.url, 'source?path=a.txt&')) === 200);
+  assert.equal(await reads(again.url, 'commits?'), 200);
+  assert.equal(await files(again.url), 1);
+  await again.process.stop();
+
+  host.stop();
+  const alone = await start(await restore());
+  assert.equal(await files(alone.url), 1);
+  for (const what of ['source?path=a.txt&', 'commits?', 'commits/authors?'])
+    assert.equal(await reads(alone.url, what), 404, what);
+  await alone.process.stop();
 });
 
 void test('the daemon ends during a backup: an error and no file', async () => {

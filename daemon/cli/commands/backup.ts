@@ -43,13 +43,17 @@ async function passphraseOption(
 async function backup(file: string, flags: BackupFlags, context: CliContext): Promise<void> {
   const { services, stderr } = context;
   const passphrase = await passphraseOption(flags, context);
-  const { size } = await services.backup({
+  const { size, hasClones } = await services.backup({
     ...commonOptions(flags),
     passphrase,
     file,
     withIndex: flags.withIndex ?? false,
   });
   stderr.write(`${escapeControls(file)}: ${formatBytes(size)}\n`);
+  if (hasClones)
+    stderr.write(
+      'note: clones of hosted repositories are left out; after a restore the daemon fetches them again\n',
+    );
   if (passphrase === undefined)
     stderr.write(
       'note: without a passphrase the instance secret and the licence key are left out;\n' +
@@ -83,6 +87,10 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
       `as of ${createdAt}\n`,
   );
   if (!report.hasIndex) stderr.write('note: repositories are indexed again at the next start\n');
+  if (report.cloneCount > 0)
+    stderr.write(
+      `note: ${countOf(report.cloneCount, 'clone')} must be fetched again by the next start; until then files and history of them are missing\n`,
+    );
   if (!report.hasSecret)
     stderr.write(
       'warning: the instance secret of the backup is missing: all keys, tokens, sessions and links are\n' +
@@ -103,7 +111,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .description(
       'Writes users, credentials, grants, settings, audit records and the catalog to FILE, as of one moment, ' +
         'whether or not the daemon runs. The instance secret and the licence key are only included encrypted, with a ' +
-        'passphrase.',
+        'passphrase. Clones of hosted repositories are not included.',
     )
     .argument('<file>', 'file to write; an existing file is replaced at the end')
     .option('--with-index', 'add the index, so that nothing has to be indexed again')

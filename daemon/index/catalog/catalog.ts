@@ -23,7 +23,7 @@ import {
 } from './catalog-records.ts';
 
 export const SHARD_FOLDER = 'shards';
-const MIRROR_FOLDER = 'clones';
+export const MIRROR_FOLDER = 'clones';
 const SHARD_ENDING = '.shard';
 const SYMBOLS_ENDING = '.tags';
 const REVISIONS_ENDING = '.revisions';

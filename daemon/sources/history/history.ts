@@ -11,7 +11,7 @@ import type { TreePath } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { noteReached } from '../git/reached.ts';
 import { isFilePath, RefError } from '../git/names.ts';
-import { isRepoGone, RepoGoneError, resolveRef } from '../git/resolve.ts';
+import { isRepoGone, RepoGoneError, resolveRef, withRepo } from '../git/resolve.ts';
 import { LRUCache } from 'lru-cache';
 import { SharedWork } from '../../base/shared-work.ts';
 import { readBlame } from './blame.ts';
@@ -293,7 +293,7 @@ export class History {
     const env = await this.#environmentOf(repo);
     const [commit, mailmap] = await Promise.all([
       resolveRef(repo, ref, signal, env),
-      findMailmap(repo, signal),
+      withRepo(repo, () => findMailmap(repo, signal)),
     ]);
     this.#graphs.request(repo, commit);
     return { repo, commit, mailmap, env };
