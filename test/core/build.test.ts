@@ -13,5 +13,6 @@ test('a second build of the core has the same bytes', () => {
   const args = ['node_modules/assemblyscript/bin/asc.js', '--target', 'release', '--outFile', file];
   const { status, stderr } = runProgram(process.execPath, args, { cwd: '.', env: process.env });
   assert.equal(status, 0, String(stderr));
-  assert.ok(readFileSync(file).equals(readFileSync('build/core.release.wasm')));
+  const isSame = readFileSync(file).equals(readFileSync('build/core.release.wasm'));
+  assert.ok(isSame, 'other bytes; is build/ of these sources? npm run build');
 });
