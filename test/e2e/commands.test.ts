@@ -44,7 +44,7 @@ function comparable({ code, stdout, stderr }: Outcome): Outcome {
     text
       .replaceAll(/http:\/\/localhost:\d+/g, 'URL')
       // Whether the file is on this machine is known of the index of a data directory alone.
-      .replaceAll(/^(.*?)[\w/]+\/(trawl-test-\w+)[:/]/gm, '$1$2:')
+      .replaceAll(/^(.*?)[\w/-]+\/(trawl-test-\w+)[:/]/gm, '$1$2:')
       .replaceAll(/"(duration|wait|matchTree\w+)":\d+/g, '"$1":0')
       .replaceAll(/^(duration|wait|matchTree\w+) .*$/gm, '$1');
   return { code, stdout: withoutTimes(clean(stdout)), stderr: clean(stderr) };
