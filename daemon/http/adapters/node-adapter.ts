@@ -331,8 +331,8 @@ function checkHead(
 }
 
 /**
- * Whether a body follows that nearly always comes with its head. The library parses it after this turn's promises, so such
- * a request is served in the next phase of the loop. Measured: 2026-11-29, see takeArrived.
+ * Whether a body follows that nearly always comes with its head. The library parses it only after this turn's promises, so
+ * such a request is served in the next phase of the loop. Measured: daemon/DECISIONS.md, 2026-11-29.
  */
 function isSmallBody(headers: HeaderMap): boolean {
   const size = declaredSize(headers) ?? 0;
