@@ -117,11 +117,12 @@ function processorMs(pid: number): number | undefined {
  * times as much wall time. Returns the function that stops watching.
  */
 export function watchTime(
-  { pid }: Pick<Child, 'pid'>,
+  child: Pick<Child, 'pid'>,
   limitMs: number,
   onOver: () => void,
 ): () => void {
-  const now = (): number | undefined => (pid === undefined ? undefined : processorMs(pid));
+  // A process gets its pid when it has started.
+  const now = (): number | undefined => (child.pid === undefined ? 0 : processorMs(child.pid));
   const startMs = performance.now();
   const usedBefore = now() ?? 0;
   let timer = setTimeout(check, limitMs);

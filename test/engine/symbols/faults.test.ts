@@ -3,13 +3,15 @@
 // tier: ci (kills and full disks)
 
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { watchTime } from '../../../daemon/engine/symbols/confine.ts';
 import { openCtagsEngine } from '../../../daemon/engine/symbols/ctags.ts';
 import type { Engine } from '../../../daemon/engine/symbols/found.ts';
 import { failureOf, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
@@ -19,6 +21,19 @@ const FAKE = path.resolve('test/engine/symbols/fake-ctags.sh');
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 const GOOD = Buffer.from('good');
 const isLinux = process.platform === 'linux';
+
+test('a process that has not started yet has used no time', { skip: !isLinux }, async () => {
+  const sleeper = spawn('sleep', ['60']);
+  const child: { pid: number | undefined } = { pid: undefined };
+  let isOver = false;
+  const endWatch = watchTime(child, 100, () => (isOver = true));
+  await sleep(20);
+  child.pid = sleeper.pid;
+  await sleep(500);
+  endWatch();
+  sleeper.kill();
+  assert.equal(isOver, false);
+});
 
 describe('a misbehaving ctags', { skip: process.platform === 'win32' }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-ctags-'));
