@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { readProductVersion } from '../base/config/version.ts';
 import { mappingLimit } from '../engine/host/mapping.ts';
-import { privateSizeOfProcess } from '../engine/host/heap.ts';
+import { memoryOfThread, privateSizeOfProcess } from '../engine/host/heap.ts';
 import { hostBudgets } from '../hosts/rate-limit.ts';
 import type { LocalServer } from '../http/server.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
@@ -25,6 +25,7 @@ export function readMetrics(sources: MetricSources): ReadMetric[] {
   return [
     ...searchMetrics(sources),
     ...processMetrics(sources),
+    threadMetric(sources.instance),
     ...indexMetrics(sources.instance),
     ...jobMetrics(sources.instance),
   ];
@@ -85,6 +86,24 @@ function processMetrics({ control: { store }, problems }: MetricSources): ReadMe
       read: () => [...hostBudgets].map(([host, count]) => [{ host }, count] as const),
     },
   ];
+}
+
+function threadMetric({ pool, parts: { searcher } }: Instance): ReadMetric {
+  return {
+    name: 'trawl_thread_memory_bytes',
+    help: 'Private memory of the main thread and the search threads: heap of V8, and core without shards.',
+    labelNames: ['thread', 'kind'],
+    async read() {
+      const searching = await pool.memories();
+      const threads = [
+        ['main', memoryOfThread([searcher])] as const,
+        ...searching.map((memory, index) => [`search-${index + 1}`, memory] as const),
+      ];
+      return threads.flatMap(([thread, memory]) =>
+        Object.entries(memory ?? {}).map(([kind, size]) => [{ thread, kind }, size] as const),
+      );
+    },
+  };
 }
 
 function indexMetrics({ parts, served, indexer }: Instance): ReadMetric[] {

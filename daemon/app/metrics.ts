@@ -26,7 +26,7 @@ export interface ReadMetric {
   readonly help: string;
   readonly labelNames?: readonly string[];
   /** Errors: the metric has no values then. */
-  readonly read: () => number | Readings | Promise<number>;
+  readonly read: () => number | Readings | Promise<number | Readings>;
 }
 
 /** Seconds. */

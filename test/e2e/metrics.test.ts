@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { before, test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { post, search, send, serveIndexed, startTrawl, type Served } from './daemon.ts';
@@ -94,6 +95,31 @@ test('gauges have what the daemon has', async () => {
   assert.ok((await valueOf('trawl_mappings', {})) > 10);
   const completed = { queue: 'repo-index', result: 'completed' };
   assert.equal(await valueOf('trawl_job_attempts_total', completed), 1);
+});
+
+test('each thread has memory of V8 and of the core, which grows by what a search needs', async () => {
+  const sizes = async (kind: string): Promise<ReadonlyMap<string, number>> => {
+    const found = (await scrape()).filter(
+      ({ name, labels }) => name === 'trawl_thread_memory_bytes' && labels['kind'] === kind,
+    );
+    return new Map(found.map(({ labels, value }) => [labels['thread']!, value]));
+  };
+  const threads = [
+    'main',
+    ...Array.from({ length: availableParallelism() }, (_, at) => `search-${at + 1}`),
+  ];
+  const heaps = await sizes('heap');
+  assert.deepEqual([...heaps.keys()], threads);
+  // An isolate of Node.js alone has some MB.
+  for (const [thread, size] of heaps)
+    assert.ok(size > 1 << 20 && size < 1 << 30, `${thread}: ${size}`);
+  const cores = await sizes('core');
+  assert.deepEqual([...cores.keys()], threads);
+  const privateSize = await valueOf('trawl_private_bytes', {});
+  const sum = [...heaps.values(), ...cores.values()].reduce((total, size) => total + size, 0);
+  assert.ok(sum < 1.5 * privateSize, `${sum} of ${privateSize}`);
+  await search(served.url, 'pl[a-u]m', { isRegexEnabled: true });
+  assert.ok((await sizes('core')).get('main')! > 0);
 });
 
 test('OPERATIONS.md lists the metrics with their labels', async () => {

@@ -3,9 +3,10 @@
 // of queries of 1,900 expressions: 148 MB instead of 343.
 
 import { readFileSync } from 'node:fs';
-import { getHeapSpaceStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { collectGarbage, COLLECT_ROUNDS } from './collect.ts';
 import { findHeapTrim } from './mapping.ts';
+import type { ThreadMemory } from './search-messages.ts';
 
 /** Smaller answers leave little garbage. */
 const LARGE_SIZE = 1 << 20;
@@ -149,4 +150,10 @@ export function privateSizeOfProcess(): number {
   } catch {
     return 0;
   }
+}
+
+/** Of the calling thread, which has these searchers. */
+export function memoryOfThread(searchers: readonly { readonly coreSize: number }[]): ThreadMemory {
+  const core = searchers.reduce((sum, { coreSize }) => sum + coreSize, 0);
+  return { heap: getHeapStatistics().total_heap_size, core };
 }

@@ -7,12 +7,14 @@ import { deferred } from '../../base/deferred.ts';
 import type {
   Findings,
   FromSearchWorker,
+  MemoryDone,
   RenderDone,
   RenderMessage,
   SearchDone,
   SearchMessage,
   SearchWorkerData,
   TaskDone,
+  ThreadMemory,
   ToSearchWorker,
 } from './search-messages.ts';
 import { mappingShares, SECOND_MAPPING_MAX } from './mapping-budget.ts';
@@ -34,7 +36,7 @@ export interface PoolOptions extends SpaceOptions {
 /** Measured: V8's own limit takes 60 MB more with two threads, and is no faster (daemon/DECISIONS.md). */
 const LIMITS = { maxYoungGenerationSizeMb: 4 };
 
-type Done = SearchDone | RenderDone | TaskDone;
+type Done = SearchDone | RenderDone | TaskDone | MemoryDone;
 
 interface Pending {
   readonly onFindings: ((findings: Findings) => void) | undefined;
@@ -244,6 +246,16 @@ export class SearchPool {
     const entry = this.#workers[thread ?? this.#nextRenderer++ % this.#workers.length]!;
     const answer = await this.#post(entry, { kind: 'render', id: this.#nextId++, ...render });
     return answer?.kind === 'renderDone' ? answer : undefined;
+  }
+
+  /** Of each thread, in order; a thread that is not running has none. */
+  async memories(): Promise<readonly (ThreadMemory | undefined)[]> {
+    if (!this.#isStarted) return [];
+    const ask = async (entry: PoolWorker): Promise<ThreadMemory | undefined> => {
+      const answer = await this.#post(entry, { kind: 'memory', id: this.#nextId++ });
+      return answer?.kind === 'memoryDone' ? answer.memory : undefined;
+    };
+    return await Promise.all(this.#workers.map(ask));
   }
 
   #post(

@@ -56,7 +56,13 @@ export interface TaskMessage {
   readonly task: unknown;
 }
 
-export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage | TaskMessage;
+export interface MemoryMessage {
+  readonly kind: 'memory';
+  readonly id: number;
+}
+
+export type ToSearchWorker =
+  ShardsMessage | SearchMessage | RenderMessage | TaskMessage | MemoryMessage;
 
 /** `shard`, here and below, is an index into `shardIds` of the search. */
 export interface UnitFinding extends UnitResult {
@@ -123,9 +129,24 @@ export interface TaskDone {
   readonly result: unknown;
 }
 
+/** Bytes. */
+export interface ThreadMemory {
+  /** Of V8. */
+  readonly heap: number;
+  /** Of the core, without shards. */
+  readonly core: number;
+}
+
+export interface MemoryDone {
+  readonly kind: 'memoryDone';
+  readonly id: number;
+  readonly memory: ThreadMemory;
+}
+
 /** It has opened its shards. */
 export interface ThreadReady {
   readonly kind: 'ready';
 }
 
-export type FromSearchWorker = SearchProgress | SearchDone | RenderDone | TaskDone | ThreadReady;
+export type FromSearchWorker =
+  SearchProgress | SearchDone | RenderDone | TaskDone | MemoryDone | ThreadReady;

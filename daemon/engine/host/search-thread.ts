@@ -7,11 +7,12 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { StopTest } from './core.ts';
 import { SearchControl } from './control.ts';
 import { SearchLoop } from './search-loop.ts';
-import { HeapTrimmer, realProbe } from './heap.ts';
+import { HeapTrimmer, memoryOfThread, realProbe } from './heap.ts';
 import { loadMapping } from './mapping.ts';
 import { renderDocs } from './render-docs.ts';
 import type {
   FromSearchWorker,
+  MemoryMessage,
   RenderMessage,
   SearchMessage,
   SearchWorkerData,
@@ -244,7 +245,14 @@ function take(message: ToSearchWorker): void {
   if (message.kind === 'shards') changeShards(message);
   else if (message.kind === 'render') enqueue(new RenderJob(message));
   else if (message.kind === 'task') refuse(message);
+  else if (message.kind === 'memory') postMemory(message);
   else enqueue(searchJob(message));
+}
+
+function postMemory({ id }: MemoryMessage): void {
+  const seats = second === undefined ? [first] : [first, second];
+  const memory = memoryOfThread(seats.map(({ searcher }) => searcher));
+  post({ kind: 'memoryDone', id, memory });
 }
 
 function changeShards({ come, gone }: ShardsMessage): void {

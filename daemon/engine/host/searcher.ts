@@ -240,6 +240,11 @@ export class Searcher {
     return this.#spaces.length;
   }
 
+  /** Memory of the core in bytes, without shards. */
+  get coreSize(): number {
+    return this.#spaces.reduce((sum, { ownSize }) => sum + ownSize, 0);
+  }
+
   has(shardId: string): boolean {
     return this.#files.has(shardId);
   }

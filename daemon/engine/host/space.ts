@@ -13,6 +13,7 @@ import {
   type MappingKind,
   mapFile,
   releaseRange,
+  residentSize,
   systemPageSize,
   willNeed,
 } from './mapping.ts';
@@ -386,6 +387,11 @@ export class Space {
     };
     const own = ranges(address, SHARD_TABLES);
     return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
+  }
+
+  /** Memory in bytes, without shards. */
+  get ownSize(): number {
+    return residentSize(this.core.memory, 0, MAP_START);
   }
 
   /** Returns most memory of requests to the system; plans must be compiled again. */
