@@ -180,13 +180,10 @@ function jobMetrics(instance: Instance): ReadMetric[] {
     },
     {
       name: 'trawl_index_lag_seconds',
-      help: 'Age of the oldest open index job: what was pushed then is not searched yet.',
+      help: 'Age of the oldest push, or change noticed, that is not searched yet.',
       read: () => {
         const now = Date.now();
-        const ages = indexerOf(instance).jobs.open.map(({ row }) => {
-          const dueAt = row.state === 'PENDING' ? (row.dueAt ?? 0) : 0;
-          return now - Math.max(row.createdAt, dueAt);
-        });
+        const ages = indexerOf(instance).jobs.open.map(({ lacksSince }) => now - lacksSince);
         return Math.max(0, ...ages) / 1000;
       },
     },

@@ -40,6 +40,8 @@ export interface WebhookChange {
   readonly isPush: boolean;
   /** Undefined: public, or unknown. */
   readonly visibility: 'internal' | 'private' | undefined;
+  /** When, as the host says (ms since the epoch). Absent: it does not say; the times of commits are their authors'. */
+  readonly pushedAt?: number;
 }
 
 /**
@@ -107,6 +109,8 @@ const ofGithub = z.object({
     ssh_url: url,
     private: flag,
     internal: flag,
+    /** Seconds, or text. Only GitHub. */
+    pushed_at: z.union([z.number(), z.string()]).optional().catch(undefined),
     visibility: z.enum(['public', 'internal', 'private']).optional().catch(undefined),
   }),
 });
@@ -130,6 +134,7 @@ const ofBitbucketCloud = z.object({
   }),
 });
 const ofBitbucketServer = z.object({
+  date: z.string().optional().catch(undefined),
   repository: z.object({
     id,
     slug: path,
@@ -175,6 +180,7 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
       repository: { codeHostType, hostId, path, ...addresses([page], [http, ssh_url]) },
       isPush: PUSHES.has(event),
       visibility: ofGithubs(repository),
+      ...pushedAt(repository.pushed_at),
     };
   };
 }
@@ -217,13 +223,20 @@ function readBitbucket(event: string, payload: unknown): WebhookChange | undefin
     const repository = { codeHostType: 'bitbucketCloud' as const, hostId, path, ...location };
     return { repository, isPush, visibility: isPrivate === true ? 'private' : undefined };
   }
-  const server = ofBitbucketServer.safeParse(payload).data?.repository;
-  if (server === undefined) return undefined;
-  const { id: hostId, slug, project, links, public: isPublic } = server;
+  const { data } = ofBitbucketServer.safeParse(payload);
+  if (data === undefined) return undefined;
+  const { id: hostId, slug, project, links, public: isPublic } = data.repository;
   const location = addresses([], links?.clone.map(({ href }) => href) ?? []);
   const path = `${project.key}/${slug}`;
   const repository = { codeHostType: 'bitbucketServer' as const, hostId, path, ...location };
-  return { repository, isPush, visibility: isPublic === false ? 'private' : undefined };
+  const visibility = isPublic === false ? 'private' : undefined;
+  return { repository, isPush, visibility, ...pushedAt(data.date) };
+}
+
+/** @param time  seconds since the epoch, or text */
+function pushedAt(time: number | string | undefined): Pick<WebhookChange, 'pushedAt'> {
+  const timeMs = typeof time === 'number' ? time * 1000 : Date.parse(time ?? '');
+  return Number.isFinite(timeMs) ? { pushedAt: timeMs } : {};
 }
 
 type Address = string | undefined;

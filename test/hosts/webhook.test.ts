@@ -109,6 +109,27 @@ const GITLAB_PUSH = {
   cloneUrls: [gitlabProject.git_http_url, gitlabProject.git_ssh_url],
 };
 
+test('the time of a push, where the host says it', () => {
+  const timeIn = (event: Record<string, string>, payload: object): number | undefined => {
+    const body = JSON.stringify(payload);
+    return read({ ...event, 'x-hub-signature-256': `sha256=${hmac(body)}` }, body)?.change
+      ?.pushedAt;
+  };
+  const onGithub = (pushedAt: unknown): number | undefined =>
+    timeIn(
+      { 'x-github-event': 'push' },
+      { repository: { ...githubRepository, pushed_at: pushedAt } },
+    );
+  assert.equal(onGithub(1_767_225_600), Date.UTC(2026, 0, 1));
+  assert.equal(onGithub('2026-01-01T00:00:00Z'), Date.UTC(2026, 0, 1));
+  for (const other of [undefined, null, 'soon', {}, '']) assert.equal(onGithub(other), undefined);
+  const server = JSON.parse(bitbucketServer()) as object;
+  const date = '2026-01-01T10:00:00+1000';
+  const onBitbucket = { 'x-event-key': 'repo:refs_changed' };
+  assert.equal(timeIn(onBitbucket, { ...server, date }), Date.UTC(2026, 0, 1));
+  assert.equal(timeIn(onBitbucket, server), undefined);
+});
+
 test('GitHub: a push, as JSON and in a form', () => {
   const event = { 'x-github-event': 'push' };
   assert.deepEqual(read({ ...event, 'x-hub-signature-256': `sha256=${hmac(github)}` }, github), {

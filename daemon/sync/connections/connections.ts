@@ -104,7 +104,8 @@ export class Connections {
       has: (repoId: number) => this.has(repoId) === true,
       hostOf: (name: string) => this.hostOf(name),
       targetOf: (connectionId: number) => this.#targetOf(connectionId),
-      requestFetch: (repoId: number, dueAt: number) => this.requestFetch(repoId, dueAt),
+      requestFetch: (repoId: number, ...rest: [number, number | undefined]) =>
+        this.requestFetch(repoId, ...rest),
       relist: (repoId: number) => this.#relist(repoId),
       apply: (changes: AppliedChanges) => this.#apply(changes),
     };
@@ -311,11 +312,22 @@ export class Connections {
       else this.requestFetch(repoId);
   }
 
-  /** Fetches and indexes a repo that may have news. @param dueAt  default: now */
-  requestFetch(repoId: number, dueAt?: number): void {
+  /**
+   * Fetches and indexes a repo that may have news.
+   * @param dueAt  default: now
+   * @param pushedAt  when the host says that it got them; default: what it said in the last listing
+   */
+  requestFetch(repoId: number, dueAt?: number, pushedAt = this.#listedPush(repoId)): void {
     this.mirrors.markStale(repoId);
     this.#fetchTimes.restart(repoId);
-    this.#index(repoId, dueAt);
+    // Why: hosts can say any time. What was pushed before the last fetch is no news; a time to come the job does not take.
+    const { fetchedAt = Infinity } = pushedAt === undefined ? {} : this.mirrors.lastFetch(repoId);
+    this.#index(repoId, dueAt, (pushedAt ?? 0) > fetchedAt ? pushedAt : undefined);
+  }
+
+  #listedPush(repoId: number): number | undefined {
+    const text = this.#options.registry.byId(repoId)?.host?.facts.pushedAt;
+    return text === undefined ? undefined : Date.parse(text);
   }
 
   /** Hides a repo, and requests new listings. */
@@ -363,9 +375,9 @@ export class Connections {
     if (isNarrowed) await this.#apply({ changedIds: new Set([repoId]), dueIds: new Set() });
   }
 
-  #index(repoId: number, dueAt?: number): void {
+  #index(repoId: number, dueAt?: number, pushedAt?: number): void {
     const record = this.#options.served.record(repoId);
-    if (record !== undefined) this.#options.jobs.request(record, { dueAt });
+    if (record !== undefined) this.#options.jobs.request(record, { dueAt, pushedAt });
   }
 
   /** Lists a connection for a user; returns the job id. Undefined: unknown. Errors: the index is closing. */

@@ -19,7 +19,7 @@ export interface PushesOptions {
   readonly registry: Pick<RepoRegistry, 'all'>;
   readonly has: (repoId: number) => boolean;
   /** Fetches and indexes a repo at this time (ms since the epoch). */
-  readonly requestFetch: (repoId: number, dueAt: number) => void;
+  readonly requestFetch: (repoId: number, dueAt: number, pushedAt: number | undefined) => void;
   readonly jobs: Pick<Jobs, 'flush'>;
   /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
   readonly narrow: (
@@ -77,7 +77,7 @@ export class Pushes {
     this.#refused = undefined;
     const { event, change } = webhook;
     if (change === undefined) return { outcome: 'taken', repositories: 0 };
-    const { repository, isPush, visibility } = change;
+    const { repository, isPush, visibility, pushedAt } = change;
     // Why first: fetched content must not be shown to callers who have lost access.
     if (visibility !== undefined)
       await Promise.all(
@@ -85,7 +85,7 @@ export class Pushes {
           this.#options.narrow(repoId, visibility),
         ),
       );
-    const repositories = isPush ? this.note(repository) : 0;
+    const repositories = isPush ? this.note(repository, pushedAt) : 0;
     // Also if they cannot be stored, which is logged.
     await this.#options.jobs.flush();
     for (const { repoId, host } of this.#matchingRepos(repository))
@@ -122,8 +122,9 @@ export class Pushes {
   }
 
   /** Fetches and indexes the repos of a push; returns how many were not due before. */
-  note(pushed: WebhookRepository): number {
-    return this.#matchingRepos(pushed).filter(({ repoId }) => this.#request(repoId)).length;
+  note(pushed: WebhookRepository, pushedAt?: number): number {
+    return this.#matchingRepos(pushed).filter(({ repoId }) => this.#request(repoId, pushedAt))
+      .length;
   }
 
   #matchingRepos(pushed: WebhookRepository): StoredRepo[] {
@@ -134,14 +135,14 @@ export class Pushes {
   }
 
   /** Returns false if the fetch waits, because the last one was requested a moment ago. */
-  #request(repoId: number): boolean {
+  #request(repoId: number, pushedAt: number | undefined): boolean {
     const now = Date.now();
     const last = this.#dueAt.get(repoId) ?? 0;
     const next = last > now ? last : Math.max(now, last + REPEAT_MS);
     // Why a minimum: the clock may have been set back.
     const dueAt = Math.min(next, now + REPEAT_MS);
     this.#dueAt.set(repoId, dueAt);
-    this.#options.requestFetch(repoId, dueAt);
+    this.#options.requestFetch(repoId, dueAt, pushedAt);
     return dueAt === now;
   }
 }

@@ -16,6 +16,8 @@ export interface JobRequest {
   /** Default: the priority of a first index, or of a scheduled one. */
   readonly priority?: number;
   readonly isForced?: boolean;
+  /** When its host got what it indexes (ms since the epoch). */
+  readonly pushedAt?: number | undefined;
 }
 
 /** API.md 20.2: pauses after the first failure and at most, each plus up to half of it at random. */
@@ -121,7 +123,12 @@ export abstract class JobRunner<
   /** Returns the pending job, or a new one that follows the running one. Errors: the index is closing. */
   request(
     target: Target,
-    { priority = this.priorityOf(target), isForced = false, dueAt = Date.now() }: JobRequest = {},
+    {
+      priority = this.priorityOf(target),
+      isForced = false,
+      dueAt = Date.now(),
+      pushedAt = Infinity,
+    }: JobRequest = {},
   ): Job<Target, Result> {
     this.signal.throwIfAborted();
     const targetId = this.idOf(target);
@@ -133,7 +140,7 @@ export abstract class JobRunner<
         target,
         newRow({ queue: this.name.queue, targetId, priority, host, dueAt }),
       );
-    job.requestAgain(target, { priority, dueAt, isForced });
+    job.requestAgain(target, { priority, dueAt, isForced, pushedAt });
     this.put(job);
     return job;
   }

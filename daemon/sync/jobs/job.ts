@@ -53,6 +53,7 @@ export class Job<Target, Result> {
   isFetching = false;
   #lines: JobLines;
   #row: StoredJob;
+  #pushedAt = Infinity;
   #progress: JobProgress | undefined;
   readonly #abort = new AbortController();
   /** The result of the attempt. Errors: the reason why it was stopped. */
@@ -86,6 +87,18 @@ export class Job<Target, Result> {
     return { ...this.#row, lines: this.#lines.toString() };
   }
 
+  /**
+   * Since when the index lacks what it brings (ms since the epoch): the push, else the request. A failed attempt is reported
+   * by itself: until the next one it is that one's time.
+   */
+  get lacksSince(): number {
+    const { state, failures, createdAt, dueAt } = this.#row;
+    const pushedAt = Math.min(this.#pushedAt, createdAt);
+    if (state === 'PENDING' && (failures > 0 || pushedAt === createdAt))
+      return Math.max(createdAt, dueAt ?? 0);
+    return pushedAt;
+  }
+
   get targetId(): number {
     return this.#row.targetId;
   }
@@ -106,10 +119,17 @@ export class Job<Target, Result> {
 
   requestAgain(
     target: Target,
-    request: { readonly priority: number; readonly dueAt: number; readonly isForced: boolean },
+    request: {
+      readonly priority: number;
+      readonly dueAt: number;
+      readonly isForced: boolean;
+      /** Infinity: unknown. */
+      readonly pushedAt: number;
+    },
   ): void {
     this.target = target;
     this.isForced ||= request.isForced;
+    this.#pushedAt = Math.min(this.#pushedAt, request.pushedAt);
     const priority = Math.min(request.priority, this.#row.priority);
     const dueAt = Math.min(request.dueAt, this.#row.dueAt ?? Infinity);
     this.#row = { ...this.#row, priority, dueAt };

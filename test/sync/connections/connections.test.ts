@@ -991,6 +991,47 @@ test('pending fetches are done by the next process: a push from a listing, and a
   }
 });
 
+test('what the index lacks is dated by the push, between the last fetch and the request', async () => {
+  const host = hostOf(makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' }));
+  const released = deferred();
+  let isHeld = false;
+  const fetchMirror: FetchMirror = async (options) => {
+    if (isHeld) await released.promise;
+    return fetchLocal(options);
+  };
+  await using index = await settled(host, { fetchMirror });
+  const { connections } = index;
+  const { jobs } = indexerOf(index.instance);
+  const fetchedAt = connections.mirrors.lastFetch(1).fetchedAt!;
+  await sleep(20);
+  const dueAt = Date.now() + 60_000;
+  const lacksSince = (repoId: number): number | undefined =>
+    jobs.open.find(({ targetId }) => targetId === repoId)?.lacksSince;
+  for (const pushedAt of [undefined, 1, fetchedAt - 1, Date.now() + 1_000_000, Infinity, NaN]) {
+    connections.requestFetch(1, dueAt, pushedAt);
+    assert.equal(lacksSince(1), dueAt, `${pushedAt}`);
+  }
+  for (const [pushedAt, expected] of [
+    [fetchedAt + 10, fetchedAt + 10],
+    [fetchedAt + 15, fetchedAt + 10],
+    [fetchedAt + 5, fetchedAt + 5],
+  ] as const) {
+    connections.requestFetch(1, dueAt, pushedAt);
+    assert.equal(lacksSince(1), expected);
+  }
+  // A listing that is late says it, too.
+  isHeld = true;
+  const listedAt = connections.mirrors.lastFetch(2).fetchedAt! + 7;
+  host.repos = [host.repos[0]!, { ...host.repos[1]!, pushedAt: new Date(listedAt).toISOString() }];
+  await connections.requestSync(connections.all[0]!.connectionId);
+  await connections.sync.whenIdle();
+  assert.equal(lacksSince(2), listedAt);
+  released.resolve();
+  jobs.cancel([1]);
+  await index.settle();
+  assert.deepEqual(jobs.open, []);
+});
+
 test('a repository refused at a taken path is fetched at its current one', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two);
