@@ -10,13 +10,12 @@
 
 import { z } from 'zod';
 import { FILE_ID } from '../base/file-hash.ts';
-import { CATALOG_FILE } from '../index/catalog/former-catalog.ts';
 
 export const FORMAT_KIND = 'trawl-backup';
 export const BACKUP_FORMAT_VERSION = 1;
 
 export const HEADER_MEMBER = 'backup.json';
-export const CATALOG_MEMBER = CATALOG_FILE;
+export const CATALOG_MEMBER = 'catalog.json';
 export const SEALED_MEMBER = 'sealed.json';
 export const MANIFEST_MEMBER = 'manifest.json';
 export const STORE_FOLDER = 'store';

@@ -10,8 +10,13 @@ import { z } from 'zod';
 import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { SECRET_FILE } from '../base/config/secrets.ts';
-import { Catalog, MIRROR_FOLDER } from '../index/catalog/catalog.ts';
-import type { CatalogRepo } from '../index/catalog/catalog-records.ts';
+import { MIRROR_FOLDER } from '../index/catalog/catalog.ts';
+import {
+  type CatalogRepo,
+  catalogSchema,
+  type CatalogState,
+} from '../index/catalog/catalog-records.ts';
+import { restoreRows } from '../index/catalog/catalog-rows.ts';
 import {
   PLACING_FOLDERS,
   commitStaging,
@@ -27,6 +32,7 @@ import type { Log } from '../base/log.ts';
 import {
   BackupError,
   type BackupHeader,
+  CATALOG_MEMBER,
   type Secrets,
   SEALED_MEMBER,
   STORE_FOLDER,
@@ -97,10 +103,8 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
     );
   const staging = await makeStaging(dataDir);
   const unpacked = await unpackBackup(file, staging);
-  const catalog = new Catalog(staging);
-  // Writes the catalog into the index file.
-  await catalog.load(true);
-  await catalog.close();
+  const catalog = await readCatalog(staging, file);
+  await restoreRows(staging, catalog);
   const secrets = await openSecrets(staging, unpacked, options);
   const hasSecret = await provideSecret(staging, unpacked.header, secrets, options);
   const isSealed = secrets === undefined && unpacked.names.includes(SEALED_MEMBER);
@@ -111,7 +115,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
         '--without-passphrase restores the rest',
     );
   const userCount = await fillStore(staging, unpacked, secrets, options);
-  for (const name of ['backup.json', 'manifest.json', SEALED_MEMBER, STORE_FOLDER])
+  for (const name of ['backup.json', 'manifest.json', CATALOG_MEMBER, SEALED_MEMBER, STORE_FOLDER])
     await rm(path.join(staging, name), { recursive: true, force: true });
   const arriving = await readdir(staging);
   await commitStaging(dataDir);
@@ -128,6 +132,15 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
     hasSecret,
     isSealed,
   };
+}
+
+async function readCatalog(staging: string, file: string): Promise<CatalogState> {
+  const text = await readFile(path.join(staging, CATALOG_MEMBER), 'utf8');
+  try {
+    return catalogSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new BackupError(`${file} has a catalog that this version cannot read`, { cause: error });
+  }
 }
 
 function isHosted({ record: { repoId, source } }: CatalogRepo): boolean {

@@ -29,8 +29,6 @@ import type { Schema } from './schema.ts';
 const STORE_FILE = 'store.db';
 /** File of index-tables.ts. */
 export const INDEX_FILE = 'index.db';
-/** Of the index, of this version and of earlier ones: they exist only if the store has been written. */
-const INDEX_FILES = [INDEX_FILE, 'catalog.json'];
 const FILE_MODE = 0o600;
 
 /** Cached prepared statements; preparing one costs more than running it. */
@@ -137,7 +135,8 @@ export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number
  */
 function checkNotEmptied(file: string): void {
   const isEmpty = isThere(file) && statSync(file).size === 0;
-  if (isEmpty && INDEX_FILES.some((name) => existsSync(path.join(path.dirname(file), name))))
+  // The index exists only if the store has been written.
+  if (isEmpty && existsSync(path.join(path.dirname(file), INDEX_FILE)))
     throw new DamageError('it is empty');
 }
 

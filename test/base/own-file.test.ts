@@ -38,7 +38,6 @@ const OPENERS: Readonly<Record<string, (dataDir: string) => unknown>> = {
   'store.db': (dataDir) => openStore({ dataDir, log }),
   'store.db-wal': (dataDir) => openStore({ dataDir, log }),
   'index.db': readCatalog,
-  'catalog.json': readCatalog,
 };
 
 for (const [kind, make] of Object.entries(KINDS)) {

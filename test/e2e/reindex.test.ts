@@ -8,7 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { readCatalog } from '../../daemon/app/open-index.ts';
-import { writeFormerCatalog } from '../index/former-files.ts';
+import { restoreRows } from '../../daemon/index/catalog/catalog-rows.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   index,
@@ -118,7 +118,7 @@ void test('an index of another format is named, never searched, and rebuilt by t
   await index(dataDir, [repo]);
   const { repos } = await readCatalog(dataDir);
   rmSync(path.join(dataDir, 'index.db'));
-  writeFormerCatalog(dataDir, repos, FORMAT_VERSION - 1);
+  await restoreRows(dataDir, { repos, formatVersion: FORMAT_VERSION - 1 });
   const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
   assert.match(
     found.stderr,

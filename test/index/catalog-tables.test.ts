@@ -1,5 +1,5 @@
 // The catalog in `index.db` against a map in memory: what was committed is read again, also beside the writer; damage
-// is refused or contained. Files of earlier versions are migrated.
+// is refused or contained.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,10 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
-import { CatalogError, IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
+import { IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
 import { StoreError } from '../../daemon/store/error.ts';
 import { repoRecord } from '../repos/record.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { writeFormerCatalog } from './former-files.ts';
 
 function repoOf(repoId: number, note: number): CatalogRepo {
   return {
@@ -143,37 +142,4 @@ void test('a file of a later version is refused, and so is an entry with unknown
     read(dataDir),
     /index\.db is damaged: it has version 2, and this program reads version 1/,
   );
-});
-
-void test('the file of an earlier version is read, and then removed', async () => {
-  const dataDir = temporaryFolder();
-  const expected = { repos: [repoOf(1, 0), repoOf(2, 0)], damaged: [] };
-  writeFormerCatalog(dataDir, expected.repos);
-  // A reader leaves it.
-  assert.deepEqual(await read(dataDir), expected);
-  const catalog = new Catalog(dataDir);
-  await catalog.load(true);
-  assert.deepEqual(catalog.repos, expected.repos);
-  await catalog.close();
-  assert.deepEqual(readdirSync(dataDir), ['index.db']);
-  assert.deepEqual(await read(dataDir), expected);
-});
-
-void test('a damaged file of an earlier version is refused', async () => {
-  const dataDir = temporaryFolder();
-  writeFormerCatalog(dataDir, [repoOf(1, 0)]);
-  const file = path.join(dataDir, 'catalog.json');
-  const text = readFileSync(file, 'utf8');
-  for (const [damaged, reason] of [
-    [text.replace('visibility', 'visibilitx'), /catalog\.json is damaged: repos\.0\.record/],
-    ['{', /catalog\.json is damaged: it is not JSON/],
-  ] as const) {
-    writeFileSync(file, damaged);
-    await assert.rejects(new Catalog(dataDir).load(true), (error) => {
-      assert.ok(error instanceof CatalogError);
-      assert.match(error.message, reason);
-      return true;
-    });
-    assert.equal(readFileSync(file, 'utf8'), damaged);
-  }
 });

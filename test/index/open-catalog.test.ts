@@ -1,15 +1,13 @@
-// A damaged, lost, replaced or old catalog: repos keep their ids, and nobody sees more.
+// A damaged, lost or replaced catalog: repos keep their ids, and nobody sees more.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { openIndex } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
-import { CatalogError } from '../../daemon/store/index-tables.ts';
 import { openCatalog } from '../../daemon/index/register/open-catalog.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -145,56 +143,4 @@ void test('a catalog of another instance: hidden, under new ids', async () => {
     ['unknown', 'unknown'],
   );
   await close();
-});
-
-const RECORD = {
-  codeHostType: 'genericGitHost',
-  isFork: false,
-  isArchived: false,
-  defaultRevision: 'refs/heads/main',
-} as const;
-
-/** A catalog as earlier versions wrote it, which alone knew ids and rules. */
-function oldCatalog(): string {
-  const repos = [
-    { name: 'local/open', visibility: 'unknown', repoId: 3, place: OPEN },
-    { name: 'local/b', visibility: 'private', repoId: 7, place: HIDDEN, enforcement: 'restricted' },
-  ].map(({ place: location, ...record }) => ({
-    record: { ...record, ...RECORD, source: { kind: 'commits', path: location } },
-    shards: [],
-    skipped: {},
-  }));
-  return `${JSON.stringify({ formatVersion: FORMAT_VERSION, nextRepoId: 12, repos }, null, 1)}\n`;
-}
-
-void test('an earlier version: ids and rules are imported, once', async () => {
-  const dataDir = temporaryFolder();
-  const file = path.join(dataDir, 'catalog.json');
-  writeFileSync(file, oldCatalog());
-  const expected = ['3 open none', '7 hidden restricted'];
-  assert.deepEqual(await displayed(dataDir), expected);
-  assert.equal(existsSync(file), false);
-  // From now on the store says it, whatever an old catalog says.
-  lose(dataDir);
-  writeFileSync(file, oldCatalog().replace('"enforcement": "restricted",', ''));
-  assert.deepEqual(await displayed(dataDir), expected);
-});
-
-void test('a damaged earlier version: the start is refused, and nothing is removed', async () => {
-  const dataDir = temporaryFolder();
-  const file = path.join(dataDir, 'catalog.json');
-  const damaged = oldCatalog().replace('"enforcement"', '"enforcemeut"');
-  writeFileSync(file, damaged);
-  await assert.rejects(openIndex(dataDir, undefined, log), (error) => {
-    assert.ok(error instanceof CatalogError);
-    assert.match(error.message, /catalog\.json is damaged: repos\.1\.record: .*enforcemeut/);
-    assert.match(error.message, /trawl restore.*trawl index PATH.*--enforce-permissions/);
-    assert.doesNotMatch(error.message, /\n|\[\{/);
-    return true;
-  });
-  assert.equal(readFileSync(file, 'utf8'), damaged);
-  assert.deepEqual(
-    readdirSync(dataDir).filter((name) => name.endsWith('.damaged')),
-    [],
-  );
 });

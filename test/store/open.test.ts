@@ -205,13 +205,11 @@ onEmbedded('opening the file', ({ within }) => {
   test('an empty file is refused beside an index, and is a new store without one', () =>
     within(async (location) => {
       writeFileSync(fileOf(location), '');
-      for (const name of ['index.db', 'catalog.json']) {
-        const index = path.join(location.dataDir, name);
-        writeFileSync(index, '{}');
-        const error = await refuses(location.open(), 'NOT_READY');
-        assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
-        rmSync(index);
-      }
+      const index = path.join(location.dataDir, 'index.db');
+      writeFileSync(index, '{}');
+      const error = await refuses(location.open(), 'NOT_READY');
+      assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
+      rmSync(index);
       assert.equal(await (await location.open()).users.count(), 0);
     }));
 
@@ -261,7 +259,7 @@ onEmbedded('opening the file', ({ within }) => {
   test('a pipe in place of the store is not waited for, and unreadable neighbouring files are named', () =>
     within(async (location) => {
       const whole = await filledWith(location, 1);
-      writeFileSync(path.join(location.dataDir, 'catalog.json'), '{}');
+      writeFileSync(path.join(location.dataDir, 'index.db'), '{}');
       rmSync(fileOf(location));
       assert.equal(spawnSync('mkfifo', [fileOf(location)]).status, 0);
       const ofPipe = await refuses(location.open(), 'NOT_READY');

@@ -92,11 +92,10 @@ export const repoSchema = z.strictObject({
   isStray: z.literal(true).exactOptional(),
 });
 
+/** The catalog in a backup. */
 export const catalogSchema = z.strictObject({
   formatVersion: z.number(),
-  /** Older catalogs assigned ids. */
-  nextRepoId: z.number().int().positive().exactOptional(),
-  repos: z.array(repoSchema),
+  repos: z.array(repoSchema).readonly(),
 });
 
 export type CatalogSymbols = z.infer<typeof symbolsSchema>;

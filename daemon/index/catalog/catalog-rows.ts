@@ -2,14 +2,13 @@
 // its members, and a few states by name.
 
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { INDEX_FILE } from '../../store/embedded.ts';
 import { IndexWriter, readIndex } from '../../store/index-tables.ts';
-import { type CatalogRepo, repoSchema } from './catalog-records.ts';
-import { CATALOG_FILE, readFormerCatalog, removeFormerCatalog } from './former-catalog.ts';
+import { type CatalogRepo, type CatalogState, repoSchema } from './catalog-records.ts';
 
 /** Shards out of service, and the progress of the check in the background. */
 const STATE_NAMES = ['quarantine', 'integrity'] as const;
@@ -30,8 +29,8 @@ interface LoadedRows {
   readonly writer: IndexWriter | undefined;
 }
 
-/** Reads the index file, or the files of an earlier version, which the owner migrates. Errors: CatalogError; NOT_READY. */
-export async function loadRows(dataDir: string, isOwner: boolean): Promise<LoadedRows> {
+/** Reads the index file. Errors: CatalogError; NOT_READY. */
+export function loadRows(dataDir: string, isOwner: boolean): LoadedRows {
   const { texts, damaged } = readIndex(dataDir, isOwner);
   const broken = new Set(damaged);
   const repos: StoredRepo[] = [];
@@ -42,31 +41,39 @@ export async function loadRows(dataDir: string, isOwner: boolean): Promise<Loade
     else if (repo !== undefined) repos.push(repo);
     else broken.add(key);
   }
-  const isEmpty = repos.length === 0 && broken.size === 0;
-  const former = isEmpty ? await readFormerCatalog(dataDir) : undefined;
-  for (const repo of former?.repos ?? [])
-    repos.push({ repo, formatVersion: former!.formatVersion });
   const writer = isOwner ? new IndexWriter(dataDir) : undefined;
-  if (former !== undefined) await writer?.change(repos.map(entryOf), []);
-  if (isOwner) await removeFormerCatalog(dataDir);
   const ids = [...broken].filter((key) => !isState(key)).map(Number);
   return { repos, states, damaged: ids, writer };
 }
 
-/** Moves the files aside: one of them is damaged. Returns their new paths. */
-export async function putAway(dataDir: string): Promise<string[]> {
-  const locations: string[] = [];
-  for (const name of [INDEX_FILE, CATALOG_FILE]) {
-    const file = path.join(dataDir, name);
-    if (!existsSync(file)) continue;
-    const location = `${file}.damaged`;
-    await rm(location, { force: true, recursive: true });
-    // Safety: SQLite would apply a journal that is left behind to the next file.
-    await rm(`${file}-journal`, { force: true });
-    await rename(file, location);
-    locations.push(location);
-  }
-  return locations;
+/** The catalog in a backup. */
+export function encodeCatalog(repos: CatalogState['repos']): string {
+  return JSON.stringify({ formatVersion: FORMAT_VERSION, repos } satisfies CatalogState);
+}
+
+/** Writes the index file of a backup into an empty folder. */
+export async function restoreRows(
+  folder: string,
+  { repos, formatVersion }: CatalogState,
+): Promise<void> {
+  readIndex(folder, true);
+  const writer = new IndexWriter(folder);
+  await writer.change(
+    repos.map((repo) => entryOf({ repo, formatVersion })),
+    [],
+  );
+  writer.close();
+}
+
+/** Moves the damaged file aside. Returns its new path. */
+export async function putAway(dataDir: string): Promise<string> {
+  const file = path.join(dataDir, INDEX_FILE);
+  const location = `${file}.damaged`;
+  await rm(location, { force: true, recursive: true });
+  // Safety: SQLite would apply a journal that is left behind to the next file.
+  await rm(`${file}-journal`, { force: true });
+  await rename(file, location);
+  return location;
 }
 
 function isState(key: string): key is StateName {

@@ -172,7 +172,7 @@ export class Catalog {
    * Errors: CatalogError; NOT_READY.
    */
   async load(isOwner = false): Promise<void> {
-    const { repos: stored, damaged, states, writer } = await loadRows(this.#dataDir, isOwner);
+    const { repos: stored, damaged, states, writer } = loadRows(this.#dataDir, isOwner);
     this.damaged = damaged;
     this.states = states;
     this.#writer = writer;
@@ -192,7 +192,7 @@ export class Catalog {
   }
 
   /** Moves an unreadable catalog aside, so that `load` finds none. Returns the new paths. */
-  putAway(): Promise<string[]> {
+  putAway(): Promise<string> {
     return putAway(this.#dataDir);
   }
 

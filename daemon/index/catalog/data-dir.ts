@@ -12,7 +12,6 @@ import { claimOwnFolder } from '../../sources/disk/own-folder.ts';
 import { syncPath } from '../../base/synced.ts';
 import { INDEX_FILE } from '../../store/embedded.ts';
 import { SHARD_FOLDER } from './catalog.ts';
-import { removeFormerCatalog } from './former-catalog.ts';
 
 /** How long to wait for a command that holds the lock. */
 const WAIT_MS = 30_000;
@@ -102,7 +101,6 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   for (const name of ['store.db', INDEX_FILE].filter((one) => names.includes(one)))
     for (const ending of ['-wal', '-shm', '-journal'])
       await rm(path.join(dataDir, `${name}${ending}`), { force: true, recursive: true });
-  await removeFormerCatalog(dataDir);
   await syncPath(dataDir);
   // The index last: a concurrent reader sees the old one until then.
   for (const name of ['store.db', 'secret', INDEX_FILE])

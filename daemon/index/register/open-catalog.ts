@@ -129,7 +129,7 @@ async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log)
     if (!(error instanceof CatalogError)) throw error;
     if (registry.all.length === 0)
       throw new CatalogError(
-        `${error.message}. It is of an earlier version, and only it says who may see which repository: restore a ` +
+        `${error.message}. The store is new, so nothing else says who may see which repository: restore a ` +
           'backup ("trawl restore"), or remove it and index each source again ("trawl index PATH"), with ' +
           '--visibility and --enforce-permissions for repositories that not everybody may see',
         error,
@@ -137,7 +137,7 @@ async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log)
     const putAway = await catalog.putAway();
     log.error('the catalog cannot be used; the index is built again', {
       reason: error.message,
-      putAway: putAway.join(', '),
+      putAway,
     });
     await catalog.load(true);
   }
