@@ -15,9 +15,8 @@ export function ensureInstalled(root) {
 
 function install(root) {
   console.error('Installing dependencies (npm ci, which prints only when it is done) ...');
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const result = spawnSync(
-    npm,
+    'npm',
     ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'],
     {
       cwd: root,

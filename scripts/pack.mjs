@@ -63,8 +63,7 @@ writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(written, unde
 writeNotices(folder, Object.keys(written.optionalDependencies));
 const target = path.resolve(process.argv[2] ?? path.join(root, 'build'));
 mkdirSync(target, { recursive: true });
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-run(npm, ['pack', '--loglevel=error', '--pack-destination', target], folder);
+run('npm', ['pack', '--loglevel=error', '--pack-destination', target], folder);
 console.log(path.join(target, `${written.name}-${written.version}.tgz`));
 
 function chosen(names) {

@@ -258,10 +258,6 @@ async function joined(
   const shards = (): readonly LiveShard[] => snapshots.current.shards;
   const integrity = new IntegrityPass({
     module,
-    progress: {
-      read: () => catalog.states.get('integrity'),
-      write: (text) => catalog.putState('integrity', text),
-    },
     shards,
     isBusy: () => pool.isBusy,
     onDamage,

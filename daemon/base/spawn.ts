@@ -253,7 +253,7 @@ export function killChild(child: Child): void {
 /** Kills a process and all its children. */
 function killGroupOf(pid: number): void {
   try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // They have ended.
   }

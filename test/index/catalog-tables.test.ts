@@ -107,7 +107,7 @@ void test('a read-only catalog cannot be changed, and creates no file', async ()
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   await catalog.load();
-  await catalog.putState('quarantine', '{}');
+  await catalog.putQuarantine('{}');
   await assert.rejects(
     catalog.commit(() => ({ put: [repoOf(1, 1)] })),
     /for reading only/,

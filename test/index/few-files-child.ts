@@ -21,7 +21,6 @@ const lines: string[] = [];
 const damage: string[] = [];
 const pass = new IntegrityPass({
   module,
-  progress: { read: () => undefined, write: async () => {} },
   shards: () => shards,
   isBusy: () => false,
   onDamage: (shardId) => damage.push(shardId),

@@ -1,9 +1,9 @@
-// The background integrity check: finds damage anywhere, pauses during searches, resumes after a restart, and repeats
-// when due.
+// The background integrity check: finds damage anywhere, pauses during searches, and repeats when due.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import {
   IntegrityPass,
@@ -22,18 +22,6 @@ function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {
   });
 }
 
-class Progress {
-  text: string | undefined;
-
-  read(): string | undefined {
-    return this.text;
-  }
-
-  async write(text: string): Promise<void> {
-    this.text = text;
-  }
-}
-
 interface World {
   readonly pass: IntegrityPass;
   readonly damage: string[];
@@ -41,7 +29,7 @@ interface World {
 
 async function openPass(
   shards: readonly LiveShard[],
-  options: Partial<IntegrityPassOptions> & Pick<IntegrityPassOptions, 'progress'>,
+  options: Partial<IntegrityPassOptions> = {},
 ): Promise<World> {
   const damage: string[] = [];
   const pass = new IntegrityPass({
@@ -66,8 +54,7 @@ void test('damage is found in contents and symbols', async () => {
   const shards = makeShards(await coreModule('release'), 4);
   changeByte(shards[1]!.path, 4096 + 30_000);
   changeByte(shards[2]!.symbols!.path, 400);
-  const progress = new Progress();
-  const { pass, damage } = await openPass(shards, { progress });
+  const { pass, damage } = await openPass(shards);
   pass.run();
   await eventually(async () => pass.checkedCount === 4);
   await pass.close();
@@ -80,66 +67,15 @@ void test('damage is found in contents and symbols', async () => {
   ]);
 });
 
-void test('a pass resumes where it was, and pauses when complete', async () => {
+void test('a pass waits while searches run, and is repeated when due', async () => {
   const shards = makeShards(await coreModule('release'), 5);
-  const progress = new Progress();
-  let isBusy = false;
-  // Busy from the third shard on.
-  const first = await openPass(shards, {
-    progress,
-    isBusy: () => isBusy || first.pass.checkedCount === 2,
-  });
-  first.pass.run();
-  await eventually(async () => first.pass.checkedCount === 2);
-  isBusy = true;
-  await first.pass.close();
-  assert.equal(first.pass.checkedCount, 2);
-  const second = await openPass(shards, { progress });
-  second.pass.run();
-  await eventually(async () => second.pass.checkedCount >= 3);
-  await second.pass.close();
-  assert.equal(second.pass.checkedCount, 3);
-  // Through, and the next one is not due.
-  const third = await openPass(shards, { progress });
-  third.pass.run();
-  await third.pass.close();
-  assert.equal(third.pass.checkedCount, 0);
-  // Due again at once.
-  const fourth = await openPass(shards, { progress, intervalMs: 0 });
-  fourth.pass.run();
-  await eventually(async () => fourth.pass.checkedCount >= 6);
-  await fourth.pass.close();
-  assert.deepEqual(fourth.damage, []);
-});
-
-void test('a pass dated in the future was dated by a wrong clock: the next one starts at once', async () => {
-  const shards = makeShards(await coreModule('release'), 2);
-  const progress = new Progress();
-  const startedAt = Date.now() + 365 * 24 * 3600 * 1000;
-  const checkedAfter = async (state: object): Promise<number> => {
-    progress.text = JSON.stringify({ startedAt, ...state });
-    const { pass } = await openPass(shards, { progress });
-    pass.run();
-    // What is kept at the end is of this clock.
-    const isThrough = (): boolean => {
-      const kept = JSON.parse(progress.text ?? '') as { startedAt: number; isDone: boolean };
-      return kept.isDone && kept.startedAt <= Date.now();
-    };
-    await eventually(async () => isThrough());
-    await pass.close();
-    return pass.checkedCount;
-  };
-  assert.equal(await checkedAfter({ shardId: '', isDone: true }), 2);
-  const [first] = shards.map(({ shardId }) => shardId).sort();
-  assert.equal(await checkedAfter({ shardId: first, isDone: false }), 1);
-});
-
-void test('an unreadable state only costs a repeated pass', async () => {
-  const shards = makeShards(await coreModule('release'), 2);
-  const progress = new Progress();
-  progress.text = '{"startedAt": "never"}';
-  const { pass } = await openPass(shards, { progress });
+  let isBusy = true;
+  const { pass, damage } = await openPass(shards, { isBusy: () => isBusy, intervalMs: 0 });
   pass.run();
-  await eventually(async () => pass.checkedCount === 2);
+  await setTimeout(100);
+  assert.equal(pass.checkedCount, 0);
+  isBusy = false;
+  await eventually(async () => pass.checkedCount > 5);
   await pass.close();
+  assert.deepEqual(damage, []);
 });

@@ -62,15 +62,11 @@ const SCRIPT = `ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 || ex
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec nice -n 5 setpriv --pdeathsig KILL "$@"; fi
 exec nice -n 5 "$@"`;
 
-/** Runs a command confined and at lower priority than searches; on Windows the plain command. */
+/** Runs a command confined and at lower priority than searches. */
 function confined(
   command: readonly string[],
   { memoryMax, cpuSecondsMax }: Confinement,
 ): readonly [program: string, ...args: string[]] {
-  if (process.platform === 'win32') {
-    const [program = '', ...args] = command;
-    return [program, ...args];
-  }
   const memory = memoryMax === undefined ? 'unlimited' : String(Math.ceil(memoryMax / 1024));
   return ['/bin/sh', '-c', SCRIPT, 'sh', memory, String(cpuSecondsMax), ...command];
 }

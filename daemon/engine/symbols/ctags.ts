@@ -78,7 +78,6 @@ interface CtagsProgram {
  * such a name, and two more, some 10 ms.
  */
 export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
-  if (process.platform === 'win32') return undefined;
   // Another program may have the first name.
   const names = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
   for (const file of findPrograms(names, searchPath)) {

@@ -1,5 +1,5 @@
 // The catalog as entries of the index file: a repo each, as JSON with the version of its shards' format and the form of
-// its members, and a few states by name.
+// its members, and the shards out of service.
 
 import { hash } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
@@ -10,9 +10,10 @@ import { INDEX_FILE } from '../../store/embedded.ts';
 import { IndexWriter, readIndex } from '../../store/index-tables.ts';
 import { type CatalogRepo, type CatalogState, repoSchema } from './catalog-records.ts';
 
-/** Shards out of service, and the progress of the check in the background. */
-const STATE_NAMES = ['quarantine', 'integrity'] as const;
-export type StateName = (typeof STATE_NAMES)[number];
+/** Key of the shards out of service. */
+export const QUARANTINE_KEY = 'quarantine';
+/** Of a repo: its id. Others than these two are ignored. */
+const REPO_KEY = /^\d+$/;
 
 interface StoredRepo {
   readonly repo: CatalogRepo;
@@ -22,7 +23,8 @@ interface StoredRepo {
 
 interface LoadedRows {
   readonly repos: readonly StoredRepo[];
-  readonly states: Map<StateName, string>;
+  /** Shards out of service, as text. */
+  readonly quarantine: string | undefined;
   /** Ids of repos with damaged entries, which stay until they are replaced. */
   readonly damaged: readonly number[];
   /** Of the owner. */
@@ -34,16 +36,15 @@ export function loadRows(dataDir: string, isOwner: boolean): LoadedRows {
   const { texts, damaged } = readIndex(dataDir, isOwner);
   const broken = new Set(damaged);
   const repos: StoredRepo[] = [];
-  const states = new Map<StateName, string>();
   for (const [key, text] of texts) {
+    if (!REPO_KEY.test(key)) continue;
     const repo = repoIn(text);
-    if (isState(key)) states.set(key, text);
-    else if (repo !== undefined) repos.push(repo);
+    if (repo !== undefined) repos.push(repo);
     else broken.add(key);
   }
   const writer = isOwner ? new IndexWriter(dataDir) : undefined;
-  const ids = [...broken].filter((key) => !isState(key)).map(Number);
-  return { repos, states, damaged: ids, writer };
+  const ids = [...broken].filter((key) => REPO_KEY.test(key)).map(Number);
+  return { repos, quarantine: texts.get(QUARANTINE_KEY), damaged: ids, writer };
 }
 
 /** The catalog in a backup. */
@@ -74,11 +75,6 @@ export async function putAway(dataDir: string): Promise<string> {
   await rm(`${file}-journal`, { force: true });
   await rename(file, location);
   return location;
-}
-
-function isState(key: string): key is StateName {
-  const names: readonly string[] = STATE_NAMES;
-  return names.includes(key);
 }
 
 export function entryOf({ repo, formatVersion }: StoredRepo): [key: string, text: string] {

@@ -13,7 +13,7 @@ import type { ShardFile } from '../../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../../engine/shards/revisions.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { IndexWriter } from '../../store/index-tables.ts';
-import { entryOf, loadRows, putAway, type StateName } from './catalog-rows.ts';
+import { entryOf, loadRows, putAway, QUARANTINE_KEY } from './catalog-rows.ts';
 import {
   type CatalogChange,
   type CatalogRepo,
@@ -62,8 +62,8 @@ export class Catalog {
   #writer: IndexWriter | undefined;
   /** Ids of repos whose entries `load` found damaged. */
   damaged: readonly number[] = [];
-  /** Texts kept with the catalog. */
-  states = new Map<StateName, string>();
+  /** Shards out of service, as text; undefined: none was noted. */
+  quarantine: string | undefined;
   /** In order of arrival. */
   readonly #byId = new Map<number, CatalogRepo>();
   /** Created on first use. */
@@ -172,9 +172,9 @@ export class Catalog {
    * Errors: CatalogError; NOT_READY.
    */
   async load(isOwner = false): Promise<void> {
-    const { repos: stored, damaged, states, writer } = loadRows(this.#dataDir, isOwner);
+    const { repos: stored, damaged, quarantine, writer } = loadRows(this.#dataDir, isOwner);
     this.damaged = damaged;
-    this.states = states;
+    this.quarantine = quarantine;
     this.#writer = writer;
     const lost: CatalogRepo[] = [];
     const repos = stored.map(({ repo, formatVersion }) => {
@@ -196,10 +196,10 @@ export class Catalog {
     return putAway(this.#dataDir);
   }
 
-  /** Keeps a text; on disk when it resolves, unless the catalog was loaded for reading. */
-  async putState(name: StateName, text: string): Promise<void> {
-    this.states.set(name, text);
-    await this.#serialized(async () => this.#writer?.change([[name, text]], []));
+  /** Stores which shards are out of service; on disk when it resolves, unless the catalog was loaded for reading. */
+  async putQuarantine(text: string): Promise<void> {
+    this.quarantine = text;
+    await this.#serialized(async () => this.#writer?.change([[QUARANTINE_KEY, text]], []));
   }
 
   /** After running changes. */

@@ -23,7 +23,7 @@ const reasonsSchema = z.record(z.string(), z.string());
 /** Why shards are out of service, by shardId, as stored: after a restart they stay so until their repos are built. */
 export function quarantineIn(catalog: Catalog): Map<string, string> {
   try {
-    const text = catalog.states.get('quarantine') ?? '{}';
+    const text = catalog.quarantine ?? '{}';
     return new Map(Object.entries(reasonsSchema.parse(JSON.parse(text))));
   } catch {
     // Damage is found again when it is read.
@@ -376,7 +376,7 @@ export class Served {
     const text = JSON.stringify(Object.fromEntries(damaged));
     if (text === this.#storedText) return;
     this.#storedText = text;
-    catalog.putState('quarantine', text).catch((error: unknown) => {
+    catalog.putQuarantine(text).catch((error: unknown) => {
       const fields = { error: messageOf(error) };
       log.warn('the list of shards out of service could not be saved', fields);
     });

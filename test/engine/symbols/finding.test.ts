@@ -10,8 +10,6 @@ import { enginesHere } from '../../../daemon/engine/symbols/extractor.ts';
 import { temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { NO_CTAGS } from './harness.ts';
 
-const skip = process.platform === 'win32';
-
 /** A folder with a program of this name and these answers. */
 function folderWith(name: string, features: string): string {
   const folder = temporaryFolder();
@@ -29,7 +27,7 @@ esac
 
 const GOOD = 'interactive  yes\\njson x\\nsandbox x\\n';
 
-test('the first ctags on the path with JSON and a sandbox is used', { skip }, async () => {
+test('the first ctags on the path with JSON and a sandbox is used', async () => {
   const other = folderWith('ctags', 'wildcards\\n');
   const good = folderWith('uctags', GOOD);
   const found = await findCtags(`${temporaryFolder()}:${other}:${good}`);
@@ -40,7 +38,7 @@ test('the first ctags on the path with JSON and a sandbox is used', { skip }, as
   });
 });
 
-test('relative folders, and the current one, are ignored', { skip }, () => {
+test('relative folders, and the current one, are ignored', () => {
   const good = folderWith('no-such-ctags', GOOD);
   const elsewhere = process.cwd();
   process.chdir(good);
@@ -53,7 +51,7 @@ test('relative folders, and the current one, are ignored', { skip }, () => {
   assert.deepEqual(findPrograms(['no-such-ctags'], good), [path.join(good, 'no-such-ctags')]);
 });
 
-test('files that are not programs are skipped', { skip }, () => {
+test('files that are not programs are skipped', () => {
   const folder = temporaryFolder();
   writeFiles(folder, { plain: 'x' });
   mkdirSync(path.join(folder, 'folder'));
