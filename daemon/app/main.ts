@@ -11,8 +11,10 @@ import { Certificate } from '../http/certificate.ts';
 import { type MetricsServer, startMetricsServer } from '../http/metrics-server.ts';
 import { createLocalServer, createServer, type LocalServer } from '../http/server.ts';
 import type { CompletedSearch } from '../engine/search/answer.ts';
+import type { SearchOrigin } from '../engine/search/prepare.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { readSecretSource } from '../base/config/secret-source.ts';
+import { traceChoice } from '../base/config/traces.ts';
 import { memberSyncOf } from './member-lists.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
 import { openConnection } from '../sync/sources/local-host.ts';
@@ -37,6 +39,7 @@ import { type MetricSources, readMetrics } from './metric-sources.ts';
 import { servicesOf } from './services.ts';
 import { logSlow } from './slow-searches.ts';
 import { statusSource } from './status.ts';
+import type { Traces } from './traces.ts';
 import { watchSources } from '../sync/source-watch.ts';
 import { someNames } from '../repos/some-names.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
@@ -82,10 +85,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
   const startedMs = Date.now();
-  let health: HealthSeries | undefined;
-  let metrics: Metrics | undefined;
-  const onCompleted = (search: CompletedSearch): void => noteSearch(search, health, metrics);
-  const instance = await openDataDir(options, onCompleted);
+  const observers: Observers = {};
+  const instance = await openDataDir(options, observers);
   const abort = new AbortController();
   const opened = new OpenedParts(instance);
   try {
@@ -98,10 +99,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const history = opened.add(await openHistory(options, instance));
     let server: LocalServer | undefined;
     const { signal } = abort;
-    const reread = opened.add(
-      openReread(options, instance, control, members, () => server, signal),
-    );
-    health = opened.add(openHealth(instance, () => server));
+    const serverOf = () => server;
+    const reread = opened.add(openReread(options, instance, control, members, serverOf, signal));
+    const health = opened.add(openHealth(instance, serverOf));
+    observers.health = health;
     const problems = (): readonly string[] => problemsOf(instance, services);
     const urlOf = (): string | null => (options.isLocal || !server ? null : server.url);
     const status = statusSource(instance, urlOf, startedMs, problems);
@@ -118,9 +119,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       status,
       stopping: signal,
     });
-    metrics = await openMetrics(options, { instance, control, server: () => server, problems });
-    server = opened.add(await openServer(options, instance, control, reread, services, metrics));
-    opened.add(await serveMetrics(options, metrics));
+    const read = { instance, control, server: serverOf, problems };
+    observers.metrics = await openMetrics(options, read);
+    observers.traces = opened.add(await openTraces(options));
+    server = opened.add(await openServer(options, instance, control, reread, services, observers));
+    opened.add(await serveMetrics(options, observers.metrics));
     opened.add(await openControlSocket(server, log));
     instance.pool.start();
     const indexer = indexerOf(instance);
@@ -158,8 +161,8 @@ class OpenedParts {
   }
 
   /** It is closed before those that were added earlier. */
-  add<One extends { close(): Promise<void> | void }>(one: One): One {
-    this.#opened.push(one);
+  add<One extends { close(): Promise<void> | void } | undefined>(one: One): One {
+    if (one !== undefined) this.#opened.push(one);
     return one;
   }
 
@@ -178,13 +181,21 @@ function openHealth({ parts }: Instance, serverOf: () => LocalServer | undefined
   }));
 }
 
+/** Who is told of requests and searches; absent: not yet, or not wanted. */
+interface Observers {
+  health?: HealthSeries;
+  metrics?: Metrics | undefined;
+  traces?: Traces | undefined;
+}
+
 function noteSearch(
+  { health, metrics, traces }: Observers,
   search: CompletedSearch,
-  health: HealthSeries | undefined,
-  metrics: Metrics | undefined,
+  origin: SearchOrigin,
 ): void {
   health?.noteSearch(search.durationNs / 1e6);
   metrics?.noteSearch(search);
+  traces?.noteSearch(search, origin);
 }
 
 /** Undefined: nobody asks for metrics. Loaded on demand, as most daemons need none. */
@@ -195,6 +206,19 @@ async function openMetrics(
   if (configuration.metrics === undefined || isLocal) return undefined;
   const { Metrics } = await import('./metrics.ts');
   return new Metrics(readMetrics(sources));
+}
+
+/** Undefined: they are off. Loaded on demand, as the metrics. */
+async function openTraces({
+  env = {},
+  log,
+  isLocal = false,
+}: DaemonOptions): Promise<Traces | undefined> {
+  const { isOn, refused } = traceChoice(env);
+  if (refused !== undefined) log.warn('there are no traces', { reason: refused });
+  if (!isOn || isLocal) return undefined;
+  const { Traces } = await import('./traces.ts');
+  return new Traces(log.labelled('traces'));
 }
 
 /** Errors: ConfigError. */
@@ -215,7 +239,7 @@ function openServer(
   control: ControlPlane,
   { certificate }: Reread,
   services: Services,
-  metrics: Metrics | undefined,
+  { metrics, traces }: Observers,
 ): Promise<LocalServer> {
   return (isLocal ? createLocalServer : createServer)({
     configuration,
@@ -223,7 +247,13 @@ function openServer(
     certificate,
     log,
     onAnswerOver: (size) => instance.heap.noteFreed(size),
-    onRequest: metrics && ((request) => metrics.noteRequest(request)),
+    onArrival: traces && ((request, startMs) => traces.begin(request, startMs)),
+    onRequest:
+      (metrics ?? traces) &&
+      ((request) => {
+        metrics?.noteRequest(request);
+        traces?.noteRequest(request);
+      }),
     ...control,
   });
 }
@@ -267,7 +297,7 @@ async function whileGitsEnd(close: () => Promise<void>): Promise<void> {
 
 function openDataDir(
   { configuration, log, onProgress, env = {} }: DaemonOptions,
-  onCompleted: (search: CompletedSearch) => void,
+  observers: Observers,
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,
@@ -305,7 +335,7 @@ function openDataDir(
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
     onCompleted: (search, origin) => {
-      onCompleted(search);
+      noteSearch(observers, search, origin);
       logSlow(log, configuration.settings.slowSearchMs, search, origin);
     },
   });

@@ -1,6 +1,8 @@
 // Whether the client of a request is gone. Its AbortSignal is created on first use: most requests need none, and one takes
 // 5 us of the 300 of a search.
 
+import { notePart } from './observed-calls.ts';
+
 /** A signal, or one that may still be created; for libraries, see `signalOf`. */
 export type Cancellation = AbortSignal | LazySignal;
 
@@ -12,6 +14,7 @@ export class LazySignal {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      notePart(this.#controller.signal, this);
       if (this.aborted) this.#controller.abort();
     }
     return this.#controller.signal;

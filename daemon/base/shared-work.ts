@@ -1,5 +1,7 @@
 // Shares work among concurrent callers: done once per key, aborted when nobody waits for it. Results are not cached.
 
+import { notePart } from './observed-calls.ts';
+
 interface Flight<Value> {
   readonly result: Promise<Value>;
   readonly abort: AbortController;
@@ -23,7 +25,7 @@ export class SharedWork<Key, Value> {
     make: (signal: AbortSignal) => Promise<Value>,
   ): Promise<Value> {
     signal.throwIfAborted();
-    const flight = this.#flights.get(key) ?? this.#start(key, make);
+    const flight = this.#flights.get(key) ?? this.#start(key, signal, make);
     flight.waiterCount++;
     try {
       return await unlessAborted(flight.result, signal);
@@ -36,8 +38,13 @@ export class SharedWork<Key, Value> {
     }
   }
 
-  #start(key: Key, make: (signal: AbortSignal) => Promise<Value>): Flight<Value> {
+  #start(
+    key: Key,
+    signal: AbortSignal,
+    make: (signal: AbortSignal) => Promise<Value>,
+  ): Flight<Value> {
     const abort = new AbortController();
+    notePart(abort.signal, signal);
     const flight = { result: make(abort.signal), abort, waiterCount: 0 };
     this.#flights.set(key, flight);
     // Why here: later callers find the cached result, or retry after a failure.

@@ -3,6 +3,7 @@
 // Why not AbortSignal.any with AbortSignal.timeout: garbage collection removes the timeout (Node.js 20).
 
 import { setMaxListeners } from 'node:events';
+import { notePart } from './observed-calls.ts';
 
 /** Aborted when `outer` is, after the timeout, and at the end, so that remaining waiters leave. */
 export class TimeLimit {
@@ -14,6 +15,7 @@ export class TimeLimit {
 
   constructor(timeoutMs: number, outer: AbortSignal) {
     this.#outer = outer;
+    notePart(this.signal, outer);
     // Each piece of the work listens. Why not 0: reading that number throws (Node.js 20), and undici reads it.
     setMaxListeners(Infinity, this.signal);
     this.#timer = setTimeout(() => {
@@ -43,6 +45,7 @@ export class TimeLimit {
 export function limitedSignal(outer: AbortSignal, timeoutMs: number, message: string): AbortSignal {
   const controller = new AbortController();
   controllers.set(controller.signal, controller);
+  notePart(controller.signal, outer);
   const abort = (): void => controller.abort(outer.reason);
   if (outer.aborted) abort();
   else outer.addEventListener('abort', abort, { once: true });

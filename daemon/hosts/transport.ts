@@ -12,6 +12,7 @@ import { type Dispatcher, request } from 'undici';
 import { isShortage, messageOf } from '../base/caught.ts';
 import { ConfigError } from '../base/config/error.ts';
 import type { Log } from '../base/log.ts';
+import { observed } from '../base/observed-calls.ts';
 import { Slots } from '../base/slots.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import { Awaiting } from './awaited-answers.ts';
@@ -267,7 +268,9 @@ export class HostTransport {
   async #follow(outgoing: OutgoingRequest): Promise<Answer> {
     let url = this.#allowed(outgoing.url, outgoing);
     for (let count = 0; count <= this.#limits.redirects; count++) {
-      const answer = await this.#once({ ...outgoing, url });
+      const { method: name, host, signal } = outgoing;
+      const call = { system: 'host', name, host, signal } as const;
+      const answer = await observed(call, this.#once({ ...outgoing, url }));
       const location = answer.headers.get('location');
       if (!REDIRECTS.has(answer.status) || location === null) return answer;
       if (!URL.canParse(location, url.href)) break;

@@ -56,6 +56,8 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Notified of the size of each answer once it is released. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
+  /** Notified when a request has arrived (performance.now). */
+  readonly onArrival?: ((request: HttpRequest, startMs: number) => void) | undefined;
   readonly onRequest?: ((request: EndedRequest) => void) | undefined;
 }
 
@@ -66,6 +68,10 @@ export interface EndedRequest {
   readonly status: number;
   readonly errorCode: ErrorCode | undefined;
   readonly durationMs: number;
+  /** Of performance.now. */
+  readonly endMs: number;
+  readonly request: HttpRequest;
+  readonly requestId: string;
 }
 
 function boundsOf(settings: Settings): AdmissionBounds {
@@ -141,6 +147,7 @@ export class Pipeline {
       answerHeaders: { ...this.#safetyHeaders, 'X-Request-Id': requestId },
       ends: [],
     };
+    this.options.onArrival?.(request, exchange.startMs);
     const response = await this.#respond(exchange);
     const { status, body } = response;
     if (isBodyStream(body)) return response;
@@ -377,7 +384,8 @@ export class Pipeline {
 
   #noteRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address, endpoint, errorCode } = exchange;
-    this.options.onRequest?.({ endpoint, status, errorCode, durationMs: endMs - startMs });
+    const ended = { endpoint, status, errorCode, endMs, request, requestId };
+    this.options.onRequest?.({ ...ended, durationMs: endMs - startMs });
     this.options.log.info('request', {
       requestId,
       method: request.method,

@@ -32,7 +32,7 @@ export interface ServerOptions
   extends
     Pick<
       PipelineOptions,
-      'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onRequest'
+      'services' | 'accounts' | 'ledger' | 'log' | 'onAnswerOver' | 'onArrival' | 'onRequest'
     >,
     Omit<AdapterOptions, 'handle' | 'isTls'> {
   readonly configuration: Configuration;
@@ -172,7 +172,7 @@ function makePipeline(
   address: Pick<PipelineOptions, 'baseUrl' | 'hasPages' | 'hosts'>,
   log: Log,
 ): Pipeline {
-  const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
+  const { configuration, services, accounts, ledger, onAnswerOver, onArrival, onRequest } = options;
   const version = readProductVersion();
   return new Pipeline({
     endpoints: servedEndpoints(version, log),
@@ -186,6 +186,7 @@ function makePipeline(
     version,
     log,
     onAnswerOver,
+    onArrival,
     onRequest,
   });
 }

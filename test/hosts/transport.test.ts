@@ -11,6 +11,7 @@ import { deferred } from '../../daemon/base/deferred.ts';
 import { awaitedByGit, awaitedOf, awaitedSentence } from '../../daemon/hosts/awaited-answers.ts';
 import { HostError } from '../../daemon/hosts/host.ts';
 import { HostTransport, type TransportOptions } from '../../daemon/hosts/transport.ts';
+import { type EndedCall, observeCalls, wholeOf } from '../../daemon/base/observed-calls.ts';
 import {
   makeCertificates,
   recordingLog,
@@ -49,6 +50,26 @@ function failsWith(code: string, ...words: RegExp[]) {
     return true;
   };
 }
+
+test('each request is told to an observer, with its host, and the failure as a word', async (t) => {
+  const calls: EndedCall[] = [];
+  observeCalls((call) => calls.push(call));
+  t.after(() => observeCalls(undefined));
+  const server = await startServer(t, inOrder({ status: 503 }, { body: {} }));
+  const { fetch, fetchUntil, host } = transportTo(t, server.url);
+  const request = new AbortController();
+  await fetchUntil(request.signal)(`${server.url}/a`);
+  await server.close();
+  await assert.rejects(fetch(`${server.url}/b`), HostError);
+  assert.deepEqual(
+    calls.slice(0, 3).map(({ system, name, host: to, fault }) => [system, name, to, fault]),
+    [undefined, undefined, 'ECONNREFUSED'].map((fault) => ['host', 'GET', host, fault]),
+  );
+  assert.ok(calls.every(({ startMs, endMs }) => endMs >= startMs));
+  let whole: object | undefined = calls[0]!.signal;
+  while (whole !== undefined && whole !== request.signal) whole = wholeOf(whole);
+  assert.equal(whole, request.signal);
+});
 
 test('the request arrives, and the answer comes back whole', async (t) => {
   const server = await startServer(t, () => ({

@@ -106,6 +106,11 @@ const DOORS: readonly Door[] = [
     locations: ['daemon/api/'],
   },
   { what: 'metrics', module: ['prom-client'], locations: ['daemon/app/metrics.ts'] },
+  {
+    what: 'traces',
+    code: /'@opentelemetry\//,
+    locations: ['daemon/app/traces.ts'],
+  },
   { what: 'pino', module: ['pino'], locations: ['daemon/base/log.ts'] },
   { what: 'SQL', module: ['kysely', 'libsql', 'pg'], locations: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], locations: ['daemon/cli/'] },

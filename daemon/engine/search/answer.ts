@@ -86,12 +86,23 @@ export interface CompletedSearch {
   readonly matchNs: number;
   /** Why it is not exhaustive; empty if it is. */
   readonly reasons: readonly string[];
+  readonly steps: StepTimes;
+}
+
+/** When steps began or ended, in ns from the arrival of the request. */
+export interface StepTimes {
+  readonly beganNs: number;
+  readonly parsedNs: number;
+  readonly plannedNs: number;
+  /** All units are over. */
+  readonly foundNs: number;
 }
 
 export function completedSearch(
   kind: CompletedSearch['kind'],
   numbers: StatsNumbers,
   reasons: readonly string[],
+  steps: StepTimes,
 ): CompletedSearch {
   const { duration, wait, matchTreeConstruction, matchTreeSearch } = numbers;
   return {
@@ -101,6 +112,7 @@ export function completedSearch(
     bindNs: matchTreeConstruction,
     matchNs: matchTreeSearch,
     reasons,
+    steps,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { SearchPool } from '../host/pool.ts';
-import type { CompletedSearch, Gaps } from './answer.ts';
+import type { CompletedSearch, Gaps, StepTimes } from './answer.ts';
 import { PlanError } from '../host/encoded-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
@@ -125,6 +125,14 @@ export interface Prepared {
   /** On files whose content was not searched, for queries on contents. */
   readonly unsearched: () => readonly Hint[];
   readonly unindexed: () => readonly Hint[];
+  readonly preparing: PreparingTimes;
+}
+
+/** Of process.hrtime. */
+export interface PreparingTimes {
+  readonly beganNs: bigint;
+  readonly parsedNs: bigint;
+  readonly plannedNs: bigint;
 }
 
 /** The caller keeps the snapshot. Errors: QueryError; UnknownContextError; AbortError when the client is gone. */
@@ -146,7 +154,9 @@ function* prepareSteps(
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const { isRegexEnabled, isCaseSensitivityEnabled } = request;
   const isFolded = !isCaseSensitivityEnabled;
+  const beganNs = process.hrtime.bigint();
   const tree = yield* wholeQuerySteps(request, { isRegexEnabled, isFolded });
+  const parsedNs = process.hrtime.bigint();
   const { onDemand } = snapshot;
   const resolved = onDemand === undefined ? tree : withOnDemand(tree, onDemand);
   const order = repoOrderOf(snapshot.repos);
@@ -200,7 +210,8 @@ function* prepareSteps(
       ? unsearchedHints(snapshot, isSearched, parts.tooLargeOf)
       : [];
   const unindexed = (): Hint[] => unindexedHints(snapshot, isSearched);
-  return { tree, plan, scope, gaps, view, run, render, hints, unsearched, unindexed };
+  const preparing = { beganNs, parsedNs, plannedNs: process.hrtime.bigint() };
+  return { tree, plan, scope, gaps, view, run, render, hints, unsearched, unindexed, preparing };
 }
 
 function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {
@@ -236,6 +247,20 @@ function hasKind(plan: PlanNode, kinds: readonly PlanNode['kind'][]): boolean {
   if (plan.kind === 'and' || plan.kind === 'or')
     return plan.children.some((child) => hasKind(child, kinds));
   return kinds.includes(plan.kind);
+}
+
+/** @param startNs  arrival of the request; also `foundNs`: of process.hrtime */
+export function stepTimes(
+  startNs: bigint,
+  { beganNs, parsedNs, plannedNs }: PreparingTimes,
+  foundNs: bigint,
+): StepTimes {
+  return {
+    beganNs: Number(beganNs - startNs),
+    parsedNs: Number(parsedNs - startNs),
+    plannedNs: Number(plannedNs - startNs),
+    foundNs: Number(foundNs - startNs),
+  };
 }
 
 /** A plan that the core refuses is a bad query. */

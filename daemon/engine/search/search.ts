@@ -19,7 +19,7 @@ import { runInSlices } from './run-in-slices.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { answerHints } from './near-hints.ts';
 import { cutDocs, orderDocs } from './order.ts';
-import { prepareSearch, searchErrorOf } from './prepare.ts';
+import { prepareSearch, searchErrorOf, stepTimes } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { type FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
@@ -164,6 +164,7 @@ export async function completeSearch(
   const thread = 'thread' in options ? options.thread : await parts.startThreads?.take();
   const report = environment.onProgress && progressReporter(prepared, environment.onProgress);
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread, report);
+  const foundNs = process.hrtime.bigint();
   environment.signal.throwIfAborted();
   await environment.permit?.whenRunning();
   for (const { shard, reason, fault } of outcome.failures)
@@ -172,7 +173,8 @@ export async function completeSearch(
   const answered = await answerOf(prepared, outcome, render, environment, startNs);
   const { numbers, reasons } = answered;
   const origin = { request, environment, plan: prepared.plan };
-  parts.onCompleted?.(completedSearch('search', numbers, reasons), origin);
+  const steps = stepTimes(startNs, prepared.preparing, foundNs);
+  parts.onCompleted?.(completedSearch('search', numbers, reasons, steps), origin);
   return { prepared, outcome, ...answered };
 }
 

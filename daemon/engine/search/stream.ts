@@ -7,7 +7,7 @@ import { arrivalNs } from '../../base/search-permit.ts';
 import type { Findings } from '../host/search-messages.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
 import {
-  type CompletedSearch,
+  type StatsNumbers,
   completedSearch,
   exhaustiveness,
   incompleteReasons,
@@ -20,7 +20,7 @@ import { acquireFor } from './demanded-revisions.ts';
 import { type DocList, NO_DOCS } from './found-docs.ts';
 import { runInSlices } from './run-in-slices.ts';
 import { answerHints, type Found } from './near-hints.ts';
-import { prepareSearch, searchErrorOf } from './prepare.ts';
+import { prepareSearch, searchErrorOf, stepTimes } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment } from './prepare.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
@@ -61,7 +61,10 @@ export function startStream(
       const hints = (found: Found) => answerHints({ ...inputs, found });
       const { eventSizeMax } = environment;
       const origin = { request, environment, plan: prepared.plan };
-      const onCompleted = (search: CompletedSearch) => parts.onCompleted?.(search, origin);
+      const onCompleted: StreamPrepared['onCompleted'] = (numbers, reasons, foundNs) => {
+        const steps = stepTimes(startNs, prepared.preparing, foundNs);
+        parts.onCompleted?.(completedSearch('stream', numbers, reasons, steps), origin);
+      };
       const own = { ...prepared, hints, onCompleted, sizeMax: request.maxBytes ?? Infinity };
       return new SearchStream(parts, own, snapshot, startNs, eventSizeMax);
     } catch (error) {
@@ -75,7 +78,12 @@ export function startStream(
 type StreamPrepared = Omit<Prepared, 'hints'> & {
   /** Bytes of JSON that all results may take. */
   readonly sizeMax: number;
-  readonly onCompleted: (search: CompletedSearch) => void;
+  /** `foundNs`: when all units were over (process.hrtime). */
+  readonly onCompleted: (
+    numbers: StatsNumbers,
+    reasons: readonly string[],
+    foundNs: bigint,
+  ) => void;
   readonly hints: (found: Found) => ReturnType<typeof answerHints>;
 };
 
@@ -97,6 +105,7 @@ export class SearchStream {
   #making: Promise<unknown> = Promise.resolve();
   #reportedMs = performance.now();
   #isFinalMade = false;
+  #foundNs = 0n;
   /** Bytes that results may still use. */
   #remainingSize: number;
   /** Results were left out because of the size limit. */
@@ -193,6 +202,7 @@ export class SearchStream {
 
   #endRun(state: 'over' | { readonly error: unknown }): void {
     this.#runState = state;
+    this.#foundNs = process.hrtime.bigint();
     this.#order.end();
     this.#wake();
   }
@@ -335,7 +345,7 @@ export class SearchStream {
       ...(isEmptied ? { hints: [TOO_SMALL] } : await this.#prepared.hints(matched)),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
-    this.#prepared.onCompleted(completedSearch('stream', totals, reasons));
+    this.#prepared.onCompleted(totals, reasons, this.#foundNs);
   }
 }
 

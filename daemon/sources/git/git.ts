@@ -11,6 +11,7 @@ import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
 import { failureWords } from './stderr-text.ts';
 import { nextTimeSlice } from '../../base/next-time-slice.ts';
+import { observed } from '../../base/observed-calls.ts';
 import { PRIORITY_STEPS } from '../../base/priority.ts';
 import { type Child, setChildRef, killChild, startProgram } from '../../base/spawn.ts';
 
@@ -298,10 +299,13 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   const howKilled = (): [GitFailure, string | undefined] => [failure, failureDetail];
   // Options such as the repository's path may precede it.
   const command = args.find((text) => !text.startsWith('--')) ?? '';
-  const ended = waitForEnd(child, command, options, howKilled).finally(() => {
+  const whole = waitForEnd(child, command, options, howKilled).finally(() => {
     release();
     running.delete(kill);
   });
+  // One `cat-file` answers many callers.
+  const call = { system: 'git', name: command, signal: options.signal } as const;
+  const ended = command === 'cat-file' ? whole : observed(call, whole);
   const setRef = (isRef: boolean): void => setChildRef(child, isRef);
   return {
     get pid() {
