@@ -41,6 +41,7 @@ const EXPORT_MS_MAX = 2_000;
 /** Until the wall clock is read again: it may have been set. */
 const CLOCK_MS = 60_000;
 
+const nothing = (): void => {};
 const propagator = new W3CTraceContextPropagator();
 const getter = {
   get: (headers: HttpRequest['headers'], name: string) => headers.get(name),
@@ -65,7 +66,6 @@ export class Traces {
   constructor(log: Log) {
     const notices = new Notices(log);
     const note = (text: string): void => notices.note(text);
-    const nothing = (): void => {};
     diag.setLogger(
       { error: note, warn: note, info: nothing, debug: nothing, verbose: nothing },
       { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
