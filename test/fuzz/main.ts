@@ -18,7 +18,6 @@ const details = await fc.check(target.property, {
   // Else a run that is interrupted would count as failed.
   markInterruptAsFailure: false,
 });
-await target.close();
 const counts = Object.entries(target.counts).map(([what, count]) => `${what} ${count}`);
 console.log(`${name}: seed ${seed}, ${details.numRuns} cases, ${counts.join(', ')}`);
 if (details.failed) console.error(fc.defaultReportMessage(details), details.errorInstance);

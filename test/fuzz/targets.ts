@@ -11,8 +11,7 @@ import { parseQuery } from '../../daemon/engine/query/parser.ts';
 import { UnknownContextError } from '../../daemon/engine/query/repos.ts';
 import { decodeText } from '../core/oracle.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
-import { Engine, repoRecord } from '../engine/host/harness.ts';
-import { caseArbitrary, checkCase } from '../oracle/random-case.ts';
+import { repoRecord } from '../engine/host/harness.ts';
 import { checkMatch } from '../engine/regex/check-match.ts';
 import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.ts';
 import { patternArbitrary } from '../engine/regex/patterns.ts';
@@ -24,12 +23,9 @@ export interface Target {
   readonly property: fc.IAsyncProperty<unknown>;
   /** What was done beyond the cases. */
   readonly counts: Readonly<Record<string, number>>;
-  close(): Promise<void>;
 }
 
 type Counts<Name extends string> = Record<Name, number>;
-
-const nothingToClose = (): Promise<void> => Promise.resolve();
 
 /** Runs `work`; a QueryError inside `text` is an answer too. Undefined: there was one. */
 function orRefused<Value>(text: string, work: () => Value): Value | undefined {
@@ -81,7 +77,7 @@ export async function parserTarget(): Promise<Target> {
       await Promise.resolve();
     },
   );
-  return { property, counts, close: nothingToClose };
+  return { property, counts };
 }
 
 /** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
@@ -149,7 +145,7 @@ export async function engineTarget(): Promise<Target> {
       counts.simulations += engine.simulationCount;
     },
   );
-  return { property, counts, close: nothingToClose };
+  return { property, counts };
 }
 
 /** Code units: JavaScript tracks back, and might not come to an end on longer texts. */
@@ -188,7 +184,7 @@ export async function javascriptTarget(): Promise<Target> {
       }
     },
   );
-  return { property, counts, close: nothingToClose };
+  return { property, counts };
 }
 
 /** A damaged program is refused or harmless: no trap, and nothing is found outside the text. */
@@ -238,18 +234,7 @@ export async function programTarget(): Promise<Target> {
       engine.test();
     },
   );
-  return { property, counts, close: nothingToClose };
-}
-
-/** Random queries on random corpora, through real shards and the real searcher, find what the slow search finds. */
-export async function planTarget(): Promise<Target> {
-  const engine = await Engine.open();
-  const counts: Counts<'queries' | 'regexRuns'> = { queries: 0, regexRuns: 0 };
-  const property = fc.asyncProperty(caseArbitrary, async (randomCase) => {
-    counts.queries += randomCase.queries.length;
-    counts.regexRuns += (await checkCase(engine, randomCase)).regexRunCount;
-  });
-  return { property, counts, close: () => engine.close() };
+  return { property, counts };
 }
 
 export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
@@ -257,5 +242,4 @@ export const TARGETS: Readonly<Record<string, () => Promise<Target>>> = {
   engine: engineTarget,
   javascript: javascriptTarget,
   program: programTarget,
-  plan: planTarget,
 };

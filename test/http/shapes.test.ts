@@ -259,21 +259,3 @@ test('exact paths precede parameters, these precede wildcards, and the longest w
   }
   assert.equal(router.find('/based'), undefined);
 });
-
-test('of two matching paths of one shape the more literal one wins, in any order', () => {
-  const paths = '/{p}/*rest /{p}/b /a/{x} /a/*rest /a/{x}/{y} /a/b/{y} /{p}/b/c'.split(' ');
-  const cases = {
-    '/a/b': '/a/{x}',
-    '/a/c/d/e': '/a/*rest',
-    '/c/d': '/{p}/*rest',
-    '/a/b/c': '/a/b/{y}',
-  };
-  for (const listed of [paths, paths.toReversed()]) {
-    const router = new Router(
-      listed.map((path) => at(path)),
-      'http://x',
-    );
-    for (const [path, expected] of Object.entries(cases))
-      assert.equal(router.find(path)?.route.get('GET')?.path, expected, path);
-  }
-});
