@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JobResult } from '../daemon/sync/jobs/jobs.ts';
+import { processorMs } from './load.ts';
 
 const BUILD = fileURLToPath(new URL('..', import.meta.url));
 const POLL_MS = 50;
@@ -18,6 +19,8 @@ function mainOf(build: string): string {
 
 export interface BuildFigures {
   readonly durationMs: number;
+  /** User and system time with that of its children; 0 without /proc. */
+  readonly cpuMs: number;
   /** Highest RssAnon in bytes; 0 without /proc. */
   readonly memoryPeakSize: number;
   /** Bytes of all files in the data directory. */
@@ -112,7 +115,10 @@ async function runIndex(
   dataDir: string,
   build: string,
   flags: readonly string[],
-): Promise<{ results: JobResult[]; durationMs: number; memoryPeakSize: number }> {
+): Promise<
+  Pick<BuildFigures, 'durationMs' | 'cpuMs' | 'memoryPeakSize'> & { results: JobResult[] }
+> {
+  const cpuBeforeMs = processorMs(process.pid, true) ?? 0;
   const startMs = performance.now();
   const args = [mainOf(build), 'index', '--json', ...flags, '--data-dir', dataDir, ...sources];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -126,10 +132,11 @@ async function runIndex(
   clearInterval(watch);
   if (code !== 0) throw new Error(`trawl index ended with exit code ${String(code)}`);
   const durationMs = performance.now() - startMs;
+  const cpuMs = (processorMs(process.pid, true) ?? 0) - cpuBeforeMs;
   const lines = text.split('\n').filter((line) => line !== '');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
   const results = lines.map((line) => JSON.parse(line) as JobResult);
-  return { results, durationMs, memoryPeakSize };
+  return { results, durationMs, cpuMs, memoryPeakSize };
 }
 
 function listening(child: ChildProcess): Promise<string> {

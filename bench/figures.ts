@@ -1,15 +1,28 @@
-// `node build/bench/figures.js [RECORD]`: keeps what documents show of a stored run (figures.json) and writes their tables.
+// `node build/bench/figures.js [RECORD] [RECORDS]`: keeps what documents show of a stored run (figures.json) and of the folder
+// of points that curves.ts stored (curves.json), and writes their tables.
 // test/structure/figures.test.ts fails when a table is not that of the run, or the run is of another version.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
 import { readRecord, type RecordedCase } from '../daemon/cli/bench/record.ts';
 import { formatMs, quantile } from '../daemon/cli/bench/statistics.ts';
+import { LINUX_CASES } from './cases.ts';
+import { type Curves, curvesOf, curvesSchema, curveTables } from './curve-table.ts';
 
 const FIGURES_FILE = 'bench/figures.json';
-/** Of README.md; bench/README.md has all. */
+const CURVES_FILE = 'bench/curves.json';
+/** Of README.md. */
 const CHOSEN = ['PM_RESUME', 'kmalloc', 'return', String.raw`err(no)?\s*=\s*-E[A-Z]+;`];
+/** Of the curves, in bench/README.md; curves.json has all. */
+const CURVE_ROWS = /^[^`]|^`(zqjxkv|PM_RESUME|return|err.*)` .* p50|^`return` first 100 p99/;
+/** Of bench/README.md: the first two of each class. */
+const SHOWN: ReadonlySet<string> = new Set(
+  LINUX_CASES.filter(({ id, class: one }) => {
+    const sameClass = LINUX_CASES.filter((other) => other.class === one);
+    return one !== "ripgrep's suite" && sameClass.findIndex((other) => other.id === id) < 2;
+  }).map(({ id }) => id),
+);
 const PEERS = ['rg', 'git grep', 'csearch'] as const;
 
 const times = z.object({ p50Ms: z.number(), p99Ms: z.number() });
@@ -66,6 +79,10 @@ export function readFigures(): Figures {
   return figures.parse(JSON.parse(readFileSync(FIGURES_FILE, 'utf8')));
 }
 
+export function readCurves(): Curves {
+  return curvesSchema.parse(JSON.parse(readFileSync(CURVES_FILE, 'utf8')));
+}
+
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, head.map(() => '---'), ...rows];
   return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
@@ -116,7 +133,7 @@ function cellOf(ms: number | undefined): string {
 function longTable(run: Figures): string {
   const peers = PEERS.filter((name) => run.searches.some(({ peersMs }) => name in peersMs));
   const rows = run.searches
-    .filter(({ query }) => !query.startsWith('rg: '))
+    .filter(({ query }) => SHOWN.has(query))
     .map((one) => [
       queryCell(one),
       pairOf(one.limited),
@@ -128,32 +145,47 @@ function longTable(run: Figures): string {
   return `${originOf(run)}\n${tableOf(head, [...rows, ...loads])}`;
 }
 
-/** Documents with the table of each, between the comments `figures` and `figures end`. */
+/** For bench/README.md. */
+function curvesText(curves: Curves): string {
+  const { startedAt, commit, node, cpu } = curves;
+  const from = `Made from points of ${commit}, ${startedAt.slice(0, 10)}, Node.js ${node.slice(1)}, ${cpu}.\n`;
+  const tables = curveTables(curves, false).map(({ head, rows }) =>
+    tableOf(
+      head,
+      rows.filter(([name = '']) => CURVE_ROWS.test(name)),
+    ),
+  );
+  return [from, ...tables].join('\n');
+}
+
+/** Documents with their tables, each between comments with its name. */
 export const FIGURE_TABLES: readonly {
   readonly file: string;
-  readonly make: (run: Figures) => string;
+  readonly name: string;
+  readonly make: () => string;
 }[] = [
-  { file: 'README.md', make: shortTable },
-  { file: 'bench/README.md', make: longTable },
+  { file: 'README.md', name: 'figures', make: () => shortTable(readFigures()) },
+  { file: 'bench/README.md', name: 'figures', make: () => longTable(readFigures()) },
+  { file: 'bench/README.md', name: 'curves', make: () => curvesText(readCurves()) },
 ];
 
-const BEGIN = '<!-- figures: node build/bench/figures.js RECORD -->\n\n';
-const END = '\n<!-- figures end -->';
-
 /** The text with the table in its place. Errors: it has no place. */
-export function withTable(text: string, table: string): string {
-  const start = text.indexOf(BEGIN) + BEGIN.length;
-  const end = text.indexOf(END, start - 1);
-  if (start < BEGIN.length || end < 0) throw new Error('no comments around the figures');
+export function withTable(text: string, name: string, table: string): string {
+  const begin = `<!-- ${name}: node build/bench/figures.js RECORD${name === 'curves' ? 'S' : ''} -->\n\n`;
+  const start = text.indexOf(begin) + begin.length;
+  const end = text.indexOf(`\n<!-- ${name} end -->`, start - 1);
+  if (start < begin.length || end < 0) throw new Error(`no comments around the ${name}`);
   return text.slice(0, start) + table + text.slice(end);
 }
 
-function main([file]: readonly string[]): void {
-  if (file !== undefined)
-    writeFileSync(FIGURES_FILE, `${JSON.stringify(figuresOf(file), undefined, 1)}\n`);
-  const run = readFigures();
-  for (const { file: document, make } of FIGURE_TABLES)
-    writeFileSync(document, withTable(readFileSync(document, 'utf8'), make(run)));
+function main(files: readonly string[]): void {
+  for (const file of files) {
+    const isFolder = statSync(file).isDirectory();
+    const kept = isFolder ? curvesOf(file) : figuresOf(file);
+    writeFileSync(isFolder ? CURVES_FILE : FIGURES_FILE, `${JSON.stringify(kept, undefined, 1)}\n`);
+  }
+  for (const { file, name, make } of FIGURE_TABLES)
+    writeFileSync(file, withTable(readFileSync(file, 'utf8'), name, make()));
 }
 
 if (import.meta.filename === process.argv[1]) main(process.argv.slice(2));

@@ -17,14 +17,15 @@ export interface LoadFigure {
 
 const HEAD_END = '\r\n\r\n';
 
-/** User and system time in ms; undefined without /proc. */
-export function processorMs(pid: number): number | undefined {
+/** User and system time in ms, of the process or of its children that ended; undefined without /proc. */
+export function processorMs(pid: number, ofChildren = false): number | undefined {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
     // The program's name stands in parentheses and may contain blanks.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     // 100 clock ticks a second in /proc; fixed on Linux for user space.
-    return ((Number(fields[11]) + Number(fields[12])) * 1000) / 100;
+    const [user, system] = fields.slice(ofChildren ? 13 : 11);
+    return ((Number(user) + Number(system)) * 1000) / 100;
   } catch {
     return undefined;
   }

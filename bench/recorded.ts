@@ -68,6 +68,7 @@ export function recordOf(report: RunReport, commit: string): Unversioned {
     corpus: { name: report.corpus, version: report.corpusVersion },
     figures: {
       buildMs: build.durationMs,
+      buildCpuMs: build.cpuMs,
       buildMemorySize: build.memoryPeakSize,
       dataSize: build.dataSize,
       contentSize: build.contentSize,

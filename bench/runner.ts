@@ -53,6 +53,12 @@ function rangeCountOf(response: SearchResponse): number {
   );
 }
 
+/** Of what the answer holds, which may be cut. */
+export function countsOf(response: SearchResponse): Counts {
+  const lines = lineCountOf(response);
+  return { files: response.files.length, lines, matches: rangeCountOf(response) };
+}
+
 /** Undefined: complete answers have the expected counts; cut ones have the requested number of ranges, and say so. */
 export function findProblem(
   response: SearchResponse,
@@ -66,11 +72,7 @@ export function findProblem(
       ? undefined
       : `${String(rangeCount)} of ${String(expected.matches)} ranges for a limit of ${String(matches)}`;
   }
-  const actual = {
-    files: response.files.length,
-    lines: lineCountOf(response),
-    matches: rangeCount,
-  };
+  const actual = countsOf(response);
   const differing = (['files', 'lines', 'matches'] as const).filter(
     (name) => actual[name] !== expected[name],
   );

@@ -30,11 +30,9 @@ const QUERIES: readonly (readonly [name: string, query: string, more?: object])[
 const repos = makeRepos();
 const dataDir = path.join(work, 'data');
 if (!existsSync(dataDir)) {
-  const before = childSeconds();
-  const { durationMs, memoryPeakSize } = await buildIndex(repos, dataDir);
-  const cpuMs = (1000 * (childSeconds() - before)) / repos.length;
+  const { durationMs, cpuMs, memoryPeakSize } = await buildIndex(repos, dataDir);
   print('index', `${seconds(durationMs)}, ${megabytes(memoryPeakSize)} at most`);
-  print('index, CPU a repository', `${cpuMs.toFixed(1)} ms`);
+  print('index, CPU a repository', `${(cpuMs / repos.length).toFixed(1)} ms`);
   const symbols = await findSymbols(repos, dataDir);
   print('symbols of all', seconds(symbols.durationMs));
   const shards = readdirSync(path.join(dataDir, 'shards')).filter((name) =>
@@ -57,9 +55,8 @@ client.close();
 await daemon.stop();
 
 async function checkAll(): Promise<void> {
-  const before = childSeconds();
-  const { durationMs } = await buildIndex([], dataDir);
-  print('nothing changed', `${seconds(durationMs)}, ${(childSeconds() - before).toFixed(1)} CPU s`);
+  const { durationMs, cpuMs } = await buildIndex([], dataDir);
+  print('nothing changed', `${seconds(durationMs)}, ${(cpuMs / 1000).toFixed(1)} CPU s`);
 }
 
 async function healthSinceStart(): Promise<void> {
@@ -106,11 +103,6 @@ async function time(name: string, query: string, more: object): Promise<void> {
   costs.sort((a, b) => a - b);
   const [p50, p99] = [costs[ROUNDS / 2]!, costs[ROUNDS - 1]!];
   print(name, `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms`);
-}
-
-function childSeconds(): number {
-  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ');
-  return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
 function makeRepos(): string[] {
