@@ -4,11 +4,18 @@ import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { StatusReport } from '../api/shapes/status-report.ts';
+import { messageOf } from '../base/caught.ts';
 import { readCatalog } from '../app/open-index.ts';
-import { type Configuration, openConfiguration } from '../base/config/configuration.ts';
+import {
+  type Configuration,
+  openConfiguration,
+  type TlsFiles,
+} from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { createLog } from '../base/log.ts';
+import { endOf, readPair } from '../http/certificate.ts';
+import { StoreError } from '../store/error.ts';
 import { callControl, NoDaemonError } from './control-client.ts';
 import * as machine from './doctor-machine.ts';
 import { fine, type Outcome, problem, warning } from './doctor-outcome.ts';
@@ -98,7 +105,10 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
     config === undefined
       ? undefined
       : await found.add('hosts', () => checkHosts(config, checkFile), HOSTS_MS);
-  const secrets = [...variables, ...filesOf(file)];
+  const tls = configuration?.tls;
+  if (tls !== undefined) await found.add('tls', () => checkTls(tls));
+  const keys = tls === undefined ? [] : [tls.key];
+  const secrets = [...variables, ...filesOf(file), ...keys];
   await found.add('store', () => checkStore(configuration));
   await found.add('disk', () => only(machine.checkDisk(dataDir)));
   await found.add('rights', () => only(machine.checkRights(dataDir, secrets)));
@@ -166,16 +176,36 @@ function filesOf(file: CheckedFile | undefined): string[] {
   );
 }
 
+/** Guess: time to notice that a renewal does not work. */
+const RENEWED_MS = 14 * 86_400_000;
+
+async function checkTls(files: TlsFiles) {
+  const pair = readPair(files);
+  const end = endOf(files, pair);
+  const until = `valid until ${new Date(pair.endMs).toISOString()}`;
+  if (end !== undefined) return { outcomes: [problem(end)] };
+  const isNear = pair.endMs - Date.now() < RENEWED_MS;
+  return { outcomes: [isNear ? warning(until, 'see why it is not renewed') : fine(until)] };
+}
+
 async function checkStore(configuration: Configuration | undefined) {
   const address = configuration?.databaseUrl;
   if (configuration === undefined)
     return { outcomes: [warning('not known', 'correct the configuration')] };
-  if (address === undefined) return { outcomes: [fine('embedded, in the data directory')] };
+  if (address === undefined)
+    return { outcomes: [fine('embedded, in the data directory; a start checks it')] };
   const { probePostgres } = await import('../store/postgres.ts');
   const log = createLog({ level: 'error', format: 'text', file: undefined });
-  const { version, clockAheadMs } = await probePostgres(address.reveal(), log);
-  const outcome = clockOutcome('PostgreSQL', clockAheadMs);
-  return { outcomes: [outcome ?? fine(`PostgreSQL ${version}; its clock agrees`)] };
+  try {
+    const { version, clockAheadMs } = await probePostgres(address.reveal(), log);
+    const outcome = clockOutcome('PostgreSQL', clockAheadMs);
+    return { outcomes: [outcome ?? fine(`PostgreSQL ${version}; its clock agrees`)] };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const says = `${error.message}: ${messageOf(error.cause)}`;
+    const remedy = 'check that it runs, the address in TRAWL_DATABASE_URL, and the network between';
+    return { outcomes: [problem(says, remedy)] };
+  }
 }
 
 async function checkIndex(dataDir: string) {

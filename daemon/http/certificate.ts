@@ -1,6 +1,7 @@
 // The certificate of the daemon's own TLS, from two files: read at the start, on SIGHUP, and every minute, as programs that
 // renew it only write files. Bad new files change nothing and are reported until they are replaced.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { messageOf } from '../base/caught.ts';
 import type { TlsFiles } from '../base/config/configuration.ts';
@@ -14,11 +15,18 @@ const NAMES = `${VARIABLES.tlsCert.name} and ${VARIABLES.tlsKey.name}`;
 
 export type CertificatePair = Required<Pick<SecureContextOptions, 'cert' | 'key'>>;
 
+interface ReadPair {
+  readonly cert: string;
+  readonly key: string;
+  /** Unit: ms since 1970. */
+  readonly endMs: number;
+}
+
 export class Certificate {
   readonly #files: TlsFiles;
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
-  #pair: { readonly cert: string; readonly key: string };
+  #pair: ReadPair;
   #fault: string | undefined;
   #onChange: (pair: CertificatePair) => void = () => {};
 
@@ -27,7 +35,7 @@ export class Certificate {
     this.#files = files;
     this.#log = log;
     try {
-      this.#pair = read(files);
+      this.#pair = readPair(files);
     } catch (error) {
       throw new ConfigError(
         NAMES,
@@ -35,12 +43,13 @@ export class Certificate {
         'allowed: PEM files of a certificate, with its chain, and of its key',
       );
     }
+    this.#noteEnd();
     this.#timer = setInterval(() => this.check(), CHECK_MS).unref();
   }
 
   /** Problems, as sentences for the owner. */
   get degradations(): readonly string[] {
-    return this.#fault === undefined ? [] : [this.#fault];
+    return [this.#fault, endOf(this.#files, this.#pair)].filter((text) => text !== undefined);
   }
 
   /** @param listener  is called now and with each new pair */
@@ -52,17 +61,23 @@ export class Certificate {
   /** Reads the files again. Errors: none. */
   check(): void {
     try {
-      const pair = read(this.#files);
+      const pair = readPair(this.#files);
       this.#fault = undefined;
       if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
       this.#pair = pair;
       this.#onChange(pair);
       this.#log.info('the TLS certificate was replaced', { file: this.#files.cert });
+      this.#noteEnd();
     } catch (error) {
       const fault = `the TLS certificate is refused, and the previous one stays in force: ${messageOf(error)}`;
       if (fault !== this.#fault) this.#log.error(fault, { file: this.#files.cert });
       this.#fault = fault;
     }
+  }
+
+  #noteEnd(): void {
+    const end = endOf(this.#files, this.#pair);
+    if (end !== undefined) this.#log.error(end);
   }
 
   close(): void {
@@ -71,8 +86,26 @@ export class Certificate {
 }
 
 /** Errors: a file cannot be read or used, or the key is that of another certificate. */
-function read(files: TlsFiles): { readonly cert: string; readonly key: string } {
-  const pair = { cert: readOwn(files.cert).toString(), key: readOwn(files.key).toString() };
-  createSecureContext(pair);
-  return pair;
+export function readPair(files: TlsFiles): ReadPair {
+  const [cert, key] = [readOwn(files.cert).toString(), readOwn(files.key).toString()];
+  const parsed = parse(files.cert, () => new X509Certificate(cert));
+  // Why ourselves: OpenSSL takes an empty file, and a key of another kind, and then refuses each connection.
+  if (!parsed.checkPrivateKey(parse(files.key, () => createPrivateKey(key))))
+    throw new Error(`${files.key} is not the key of ${files.cert}: mismatch`);
+  createSecureContext({ cert, key });
+  return { cert, key, endMs: Date.parse(parsed.validTo) };
+}
+
+function parse<Value>(file: string, run: () => Value): Value {
+  try {
+    return run();
+  } catch (error) {
+    throw new Error(`${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** A sentence for the owner; undefined: the certificate is valid. */
+export function endOf({ cert }: TlsFiles, { endMs }: Pick<ReadPair, 'endMs'>): string | undefined {
+  if (endMs > Date.now()) return undefined;
+  return `the TLS certificate ${cert} ended at ${new Date(endMs).toISOString()}; renew it`;
 }

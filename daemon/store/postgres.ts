@@ -217,7 +217,7 @@ function faultOf(error: unknown): Fault | undefined {
       UNREACHABLE.test(systemCodeOf(error) ?? '') || UNREACHABLE.test(messageOf(error));
     if (!isUnreachable) return undefined;
     return {
-      error: new StoreError('NOT_READY', 'PostgreSQL cannot be reached'),
+      error: new StoreError('NOT_READY', 'PostgreSQL cannot be reached', error),
       isTransient: false,
     };
   }

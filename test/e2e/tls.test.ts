@@ -2,6 +2,7 @@
 // tier: ci (whole programs, openssl)
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import path from 'node:path';
@@ -81,4 +82,34 @@ test('a certificate without a key is refused at the start', async () => {
   const { code, stderr } = await trawl(['serve', '--data-dir', temporaryFolder(), '.'], { env });
   assert.equal(code, 2);
   assert.match(stderr, /TRAWL_TLS_CERT: set without TRAWL_TLS_KEY; set both/);
+});
+
+test('an expired certificate serves, and status and doctor say that it ended', async () => {
+  const folder = temporaryFolder();
+  const openssl = (args: string): unknown =>
+    execFileSync('openssl', args.split(' '), { cwd: folder, stdio: 'pipe' });
+  openssl('req -newkey rsa:2048 -nodes -keyout key.pem -subj /CN=localhost -out request.pem');
+  const sign = (days: number): unknown =>
+    openssl(`x509 -req -in request.pem -signkey key.pem -days ${days} -out cert.pem`);
+  sign(-1);
+  const [certFile, keyFile] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
+  const env = { TRAWL_TLS_CERT: certFile ?? '', TRAWL_TLS_KEY: keyFile ?? '' };
+  const dataDir = temporaryFolder();
+  const doctor = async () =>
+    (await trawl(['doctor', '--data-dir', dataDir], { env })).stdout
+      .split('\n')
+      .filter((line) => /^\w+ +tls /.test(line))
+      .join();
+  const { process: running } = await serve(dataDir, [makeRepo({ 'a.txt': 'x' })], { env });
+  assert.match(running.stderr, /ERROR .*the TLS certificate .*cert\.pem ended at 20/);
+  const status = await trawl(['status', '--data-dir', dataDir]);
+  assert.match(status.stdout, /the TLS certificate .* ended at 20.*; renew it/);
+  assert.match(await doctor(), /^failure .*cert\.pem ended at 20/);
+  sign(5);
+  assert.match(await doctor(), /^warning .*valid until 20/);
+  sign(90);
+  assert.match(await doctor(), /^ok .*valid until 20/);
+  writeFileSync(certFile ?? '', '');
+  assert.match(await doctor(), /^failure .*cert\.pem: /);
+  await running.stop();
 });

@@ -2,15 +2,16 @@
 // tier: ci (openssl)
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { createLog } from '../../daemon/base/log.ts';
 import { HEAD_TIMEOUT_MS, type HttpHandler } from '../../daemon/http/adapters/adapter.ts';
-import { NodeAdapter } from '../../daemon/http/adapters/node-adapter.ts';
+import { HANDSHAKES_MAX, NodeAdapter } from '../../daemon/http/adapters/node-adapter.ts';
 import { Certificate } from '../../daemon/http/certificate.ts';
 import { makeCertificates } from '../hosts/servers.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -126,6 +127,45 @@ test('TLS 1.1 and plain HTTP are refused, and unfinished handshakes do not delay
   await ended;
 });
 
+test('a handshake that does not go on is ended, also by a client that has left', async () => {
+  const { port, close } = await start();
+  const record = Buffer.from([0x16, 3, 1, 2, 0, 1]);
+  const ends = [Buffer.alloc(0), record].map(async (bytes) => {
+    const socket = connectPlain({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(bytes);
+    socket.end();
+    socket.resume();
+    await new Promise((resolve) => socket.once('end', resolve));
+    socket.destroy();
+  });
+  await Promise.all(ends);
+  await close();
+});
+
+test('of too many unfinished handshakes the oldest end', async () => {
+  const { port, close } = await start();
+  const oldest: Socket[] = [];
+  for (let i = 0; i < 5; i++) {
+    const socket = silent(port);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    oldest.push(socket);
+  }
+  const ends = oldest.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  // Before their handshakes are late.
+  const late = setTimeout(HEAD_TIMEOUT_MS - 1_000, 'late', { ref: false });
+  const others = Array.from({ length: HANDSHAKES_MAX }, () => silent(port));
+  assert.notEqual(await Promise.race([Promise.all(ends), late]), 'late');
+  assert.equal((await open(port)).encrypted, true);
+  for (const socket of others) socket.destroy();
+  await close();
+});
+
+function silent(port: number): Socket {
+  return connectPlain(port, '127.0.0.1')
+    .on('error', () => {})
+    .resume();
+}
+
 test('files that are missing or no pair are refused at the start', () => {
   const log = createLog({ level: 'info', format: 'text', write: () => {} });
   const refused = (files: { cert: string; key: string }) => {
@@ -138,4 +178,22 @@ test('files that are missing or no pair are refused at the start', () => {
   refused({ ...files, key: '/nowhere/key.pem' });
   refused({ ...files, key: files.cert });
   refused({ cert: filesOf(second).cert, key: files.key });
+  refused({ cert: files.cert, key: ofRsa().key });
+  refused({ cert: ofRsa().cert, key: files.key });
+  writeFileSync(files.cert, '');
+  refused(files);
+  writeFileSync(files.cert, first.cert);
+  writeFileSync(files.key, '');
+  refused(files);
 });
+
+/** Files of another kind of key. */
+function ofRsa() {
+  const folder = temporaryFolder();
+  const subject = '-newkey rsa:2048 -nodes -keyout key.pem -subj /CN=localhost';
+  execFileSync('openssl', `req -x509 ${subject} -out cert.pem -days 1`.split(' '), {
+    cwd: folder,
+    stdio: 'pipe',
+  });
+  return { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') };
+}

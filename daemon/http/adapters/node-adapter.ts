@@ -41,6 +41,9 @@ import { faultOf, malformed, parseTarget, type Target } from './request-head.ts'
 const IDLE_MS = 100;
 const UNREF = { ref: false };
 
+/** The oldest ends if there are more. Measured: 75 KB each. */
+export const HANDSHAKES_MAX = 2_048;
+
 /** Bytes of an unread body that the library reads anyway. */
 const READ_AHEAD_SIZE = 16_384;
 
@@ -103,7 +106,10 @@ export class NodeAdapter implements HttpAdapter {
       this.#server.on('connection', (socket: Socket) => this.#awaitHandshake(socket));
     } else this.#server.on('connection', onConnection);
     this.#server.on('clientError', (error, socket) => {
-      this.#connections.get(socket)?.onFault(error);
+      const connection = this.#connections.get(socket);
+      // The library leaves it to us to end a handshake that is late.
+      if (connection === undefined) socket.destroy();
+      else connection.onFault(error);
     });
     this.#server.on('connect', (_, socket) => {
       this.#connections.get(socket)?.onFault(malformed('CONNECT'));
@@ -114,6 +120,10 @@ export class NodeAdapter implements HttpAdapter {
     const peer = peerOf(socket);
     this.#handshakes.set(peer, socket);
     socket.once('close', () => this.#handshakes.delete(peer));
+    if (this.#handshakes.size <= HANDSHAKES_MAX) return;
+    const [[oldestPeer, oldest] = [peer, socket]] = this.#handshakes;
+    this.#handshakes.delete(oldestPeer);
+    oldest.destroy();
   }
 
   /** For connections that begin from now on. Errors: the pair is refused. */
