@@ -1,8 +1,9 @@
 // Further listeners on a port: they answer as the server does, end with it, and no child keeps the port.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import test from 'node:test';
@@ -43,6 +44,29 @@ void test('further listeners answer, and end', options, async () => {
   await closed(next);
   child.kill();
 });
+
+const WAITING = 1_000;
+const SYSTEM_MAX = options.skip ? 0 : Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+
+void test(
+  'a thousand connections wait while nobody accepts',
+  { skip: SYSTEM_MAX < WAITING && 'the system lets fewer wait' },
+  async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const more = listenMore(server);
+    const script = `
+    let count = 0;
+    for (let i = 0; i < ${WAITING}; i++)
+      require('node:net').connect(${port}, '127.0.0.1', () => ++count === ${WAITING} && process.exit());`;
+    // This thread accepts none until the program has ended.
+    const { status } = spawnSync(process.execPath, ['-e', script], { timeout: 20_000 });
+    assert.equal(status, 0);
+    await Promise.all([server, ...more].map(closed));
+  },
+);
 
 void test('a server that does not listen has no further listeners', () => {
   assert.deepEqual(listenMore(createServer()), []);

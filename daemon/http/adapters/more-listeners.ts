@@ -30,7 +30,8 @@ export function listenMore(server: HttpServer): readonly Server[] {
     const listener = new Server(options, (socket) => server.emit('connection', socket));
     // The others still listen.
     listener.on('error', () => {});
-    listeners.push(listener.listen({ fd, backlog: BACKLOG }));
+    // As a member of the object it has no effect beside `fd`.
+    listeners.push(listener.listen({ fd }, BACKLOG));
   }
   return listeners;
 }
