@@ -6,6 +6,8 @@ import { loadLibc } from './libc.ts';
 /** Source: the headers of Linux. */
 const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
+/** MSG_DONTWAIT and MSG_NOSIGNAL: a service manager that does not read must not stop the daemon. */
+const SEND_FLAGS = 0x4040;
 const PATH_SIZE_MAX = 107;
 
 type OpenSocket = (family: number, type: number, protocol: number) => number;
@@ -40,7 +42,7 @@ export function openNotices(address: string): (notice: string) => void {
   if (socket < 0) throw new Error(`no datagram socket (error ${errno()} of the system)`);
   return (notice) => {
     const text = Buffer.from(notice);
-    if (sendTo(socket, text, text.length, 0, bound, bound.length) < 0)
+    if (sendTo(socket, text, text.length, SEND_FLAGS, bound, bound.length) < 0)
       throw new Error(`${address} took no notice (error ${errno()} of the system)`);
   };
 }

@@ -1,6 +1,7 @@
 // Creates a listening server from configuration and services.
 
 import { ENDPOINTS } from '../api/endpoints.ts';
+import { messageOf } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
@@ -125,8 +126,17 @@ async function bind(
   if (manager.listener !== undefined) {
     if (!(adapter instanceof NodeAdapter))
       throw new ConfigError(VARIABLES.http.name, 'uws takes no socket from systemd', 'use node');
-    const address = await adapter.listenOn(manager.listener);
-    return { binding: bindingOf(address.host), address };
+    try {
+      const address = await adapter.listenOn(manager.listener);
+      return { binding: bindingOf(address.host), address };
+    } catch (error) {
+      await adapter.close(0);
+      throw new ConfigError(
+        'LISTEN_FDS',
+        messageOf(error),
+        'allowed: a TCP socket; give the socket unit a ListenStream= with a port',
+      );
+    }
   }
   const binding = await resolveBinding(host, VARIABLES.host);
   if (adapter.kind === 'uws' && !binding.isLoopback)

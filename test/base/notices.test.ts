@@ -17,6 +17,13 @@ void test('notices arrive', options, () => {
   }
 });
 
+void test('a service manager that does not read stops nothing', options, () => {
+  const send = openNotices(openNoticeSocket().address);
+  assert.throws(() => {
+    for (;;) send('WATCHDOG=1');
+  }, /took no notice/);
+});
+
 void test('where no notices can be sent is an error', options, () => {
   assert.throws(
     () => openNotices('notify'),

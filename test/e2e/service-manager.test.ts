@@ -4,8 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -112,3 +114,22 @@ test('secrets are taken from the folder of credentials', options, async () => {
   assert.equal((await get(url, { 'X-Service-Api-Key': key })).status, 200);
   await daemon.stop();
 });
+
+test(
+  'a socket of another kind ends the start, and the message says what to change',
+  options,
+  async () => {
+    const folder = temporaryFolder();
+    const server = createServer().listen(path.join(folder, 'socket'));
+    await once(server, 'listening');
+    const { _handle: handle } = server as unknown as { readonly _handle: { readonly fd: number } };
+    const args = ['--data-dir', temporaryFolder(), makeRepo({ 'a.txt': 'x' })];
+    const { code, stderr } = await startOn({ fd: handle.fd, port: 0 }, args).ended;
+    server.close();
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /LISTEN_FDS: .*; allowed: a TCP socket; give the socket unit a ListenStream=/,
+    );
+  },
+);
