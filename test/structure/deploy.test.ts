@@ -1,8 +1,11 @@
 // The files for operators in daemon/deploy/ name what exists, and give a container no more rights than it needs.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
@@ -52,13 +55,6 @@ void test('the image: the last stage is empty but for the files chosen, and runs
         .matchAll(/(\w+)=/g),
     ].map(([, name = '']) => name),
   );
-  assertPaths(
-    [
-      ...of('HEALTHCHECK')
-        .join(' ')
-        .matchAll(/\/api\/\w+/g),
-    ].map(([path]) => path),
-  );
   assert.deepEqual([of('ENTRYPOINT'), of('CMD')], [['["tini", "--", "trawl"]'], ['["serve"]']]);
   const [, shown = ''] = /ENV (.*)/.exec(text) ?? [];
   const data = /TRAWL_DATA_DIR=(\S+)/.exec(shown)?.[1] ?? '';
@@ -66,12 +62,36 @@ void test('the image: the last stage is empty but for the files chosen, and runs
   assert.ok(data.startsWith(`${of('VOLUME')[0]}/`), data);
 });
 
+void test('the image: the health check asks below the path of the base URL', async () => {
+  const [, command = ''] = /^HEALTHCHECK .*\\\n +CMD (.*)$/m.exec(
+    readFileSync(CONTAINERFILE, 'utf8'),
+  )!;
+  const [, , script = ''] = JSON.parse(command) as string[];
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.writeHead(asked.length > 3 ? 503 : 200).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const check = async (TRAWL_BASE_URL: string): Promise<unknown> => {
+    const args = ['-e', script.replace(':3000', `:${port}`)];
+    const child = spawn(process.execPath, args, { env: { TRAWL_BASE_URL } });
+    return (await once(child, 'exit'))[0];
+  };
+  for (const url of ['', 'https://a.example.com', 'https://a.example.com/code/'])
+    assert.equal(await check(url), 0);
+  assert.equal(await check('https://a.example.com/code'), 1);
+  server.close();
+  assert.deepEqual(asked, ['/api/health', '/api/health', '/code/api/health', '/code/api/health']);
+});
+
 interface ComposeService {
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   readonly volumes: readonly string[];
   readonly networks: readonly string[];
-  readonly healthcheck: { readonly test: readonly unknown[] };
+  readonly healthcheck?: { readonly test: readonly unknown[] };
   readonly read_only: boolean;
   readonly cap_drop: readonly string[];
 }
@@ -100,11 +120,8 @@ void test('compose: variables, secrets, volumes and networks exist; secrets are 
     const inside = volumes.map((volume) => volume.split(':')[0]!).filter((name) => name[0] !== '.');
     for (const volume of inside) assert.ok(volume in file.volumes, volume);
     // A text with a colon may be an object to YAML.
-    assert.ok(healthcheck.test.every((word) => typeof word === 'string'));
+    assert.ok((healthcheck?.test ?? []).every((word) => typeof word === 'string'));
   }
-  assertPaths(
-    [...trawl.healthcheck.test.join(' ').matchAll(/\/api\/\w+/g)].map(([found]) => found),
-  );
 });
 
 const CHART = 'daemon/deploy/helm';
@@ -169,7 +186,7 @@ function render(values: object): readonly Manifest[] {
 }
 
 const FULL = {
-  baseUrl: 'https://code.example.com',
+  baseUrl: 'https://example.com/code/',
   config: {
     settings: { maxMatchCount: 9 },
     connections: { a: { type: 'git', url: 'file:///srv' } },
@@ -212,7 +229,9 @@ void test(
         capabilities: { drop: ['ALL'] },
       });
       assertVariables(env.map(({ name }) => name));
-      assertPaths([...JSON.stringify(container).matchAll(/\/api\/\w+/g)].map(([found]) => found));
+      const asked = [...JSON.stringify(container).matchAll(/"([^"]*)(\/api\/\w+)"/g)];
+      assertPaths(asked.map(([, , found = '']) => found));
+      for (const [, below] of asked) assert.equal(below, values === FULL ? '/code' : '');
       const mounted = [...volumes, ...volumeClaimTemplates.map(({ metadata }) => metadata)];
       assert.deepEqual(
         volumeMounts.map(({ name }) => name).sort(),
