@@ -1,7 +1,7 @@
 // Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
-// plain JavaScript. Why: finding and loading so many files is half of a start, and compiling one file most of the rest
-// (figures: daemon/DECISIONS.md). What V8 made of that file in a daemon and in a search is kept beside it, as serve.code and
-// search.code; main.js loads text and code (scripts/main.cjs). Each thread's script is joined into one file, too, below
+// plain JavaScript; and what a search runs, a third of that, into search.cjs. Why: finding and loading so many files is half of
+// a start, and compiling one file most of the rest (figures: daemon/DECISIONS.md). What V8 made of them in a daemon, a search and
+// for a help text is kept beside them (keep-code.mjs); main.js loads text and code (scripts/main.cjs). Each thread's script is joined into one file, too, below
 // build/bundle/threads.
 // Two folders below build/, as daemon/base/program-files.ts has it. Names are not kept (`keepNames`): a call for each
 // closure took 18 us of a search's 350.
@@ -54,9 +54,8 @@ const common = {
   logLevel: 'warning',
   metafile: true,
 };
-const program = await build({
+const programs = {
   ...common,
-  entryPoints: ['build/daemon/cli/main.js'],
   write: false,
   // Why: reading the text takes 2 ms a megabyte of each start.
   minifySyntax: true,
@@ -65,6 +64,12 @@ const program = await build({
   lineLimit: 120,
   // Why: a script of kept code has no loader for `import()`; it becomes `require()`, as late.
   supported: { 'dynamic-import': false },
+};
+const program = await build({ ...programs, entryPoints: ['build/daemon/cli/main.js'] });
+const search = await build({
+  ...programs,
+  entryPoints: ['build/daemon/cli/search-main.js'],
+  plugins: [{ name: 'whole program', setup: leaveOut }],
 });
 const threads = await build({
   ...common,
@@ -74,24 +79,30 @@ const threads = await build({
   outExtension: { '.js': '.cjs' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
 });
-// Why: one character beyond Latin-1 doubles the memory of the text. Outside of comments esbuild leaves none.
-const text = program.outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');
-const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
-
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-writeFileSync(
-  path.join(folder, 'trawl.cjs'),
-  `/*${name}*/ (function (require, bundleUrl) {${text}\n})`,
-);
+writeText('trawl.cjs', program);
+writeText('search.cjs', search);
 // Why not as modules: loading one takes 8 ms more.
 writeFileSync(path.join(folder, 'package.json'), '{ "type": "commonjs" }\n');
 copyFileSync(path.join(root, 'scripts', 'main.cjs'), path.join(folder, 'main.js'));
 keepCodes();
 writeVersions(root);
-keepContents('bundle', [...inputsOf(program), ...inputsOf(threads)]);
+keepContents('bundle', [...inputsOf(program), ...inputsOf(search), ...inputsOf(threads)]);
 
-/** Of a daemon over a folder with one file, then of a search of its index. */
+function leaveOut({ onResolve }) {
+  onResolve({ filter: /^\.\/main\.js$/ }, ({ path: name }) => ({ path: name, external: true }));
+}
+
+function writeText(file, { outputFiles }) {
+  // Why: one character beyond Latin-1 doubles the memory of the text. Outside of comments esbuild leaves none.
+  const text = outputFiles[0].text.replaceAll(/[^\0-\x7f]/g, '?');
+  const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const script = `/*${name}*/ (function (require, bundleUrl) {${text}\n})`;
+  writeFileSync(path.join(folder, file), script);
+}
+
+/** Of a daemon over a folder with one file, then of a search of its index, then of a help text. */
 function keepCodes() {
   const work = mkdtempSync(path.join(tmpdir(), 'trawl-code-'));
   const source = path.join(work, 'source');
@@ -99,16 +110,18 @@ function keepCodes() {
   mkdirSync(source);
   writeFileSync(path.join(source, 'file.txt'), `${WORD}\n`);
   try {
-    keepCode('serve', '--anonymous', '--port', '0', ...dataDir, source);
-    keepCode('search', ...dataDir, WORD);
+    keepCode('trawl', 'serve', '--anonymous', '--port', '0', ...dataDir, source);
+    keepCode('search', 'search', ...dataDir, WORD);
+    keepCode('trawl', '--help', source);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }
 
-function keepCode(...command) {
+function keepCode(bundle, ...command) {
   const script = path.join(root, 'scripts', 'keep-code.mjs');
-  const kept = spawnSync(process.execPath, [script, folder, WORD, ...command], {
+  const text = path.join(folder, `${bundle}.cjs`);
+  const kept = spawnSync(process.execPath, [script, text, WORD, ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
     // A daemon notes its sources there.
     env: { ...process.env, XDG_STATE_HOME: path.dirname(command.at(-1)) },

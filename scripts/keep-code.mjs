@@ -1,5 +1,5 @@
-// Runs the bundle in the folder that is given with the other arguments, and writes what V8 made of its text meanwhile:
-// serve.code or search.code, by the command (scripts/main.cjs). A daemon ends when it has answered a search.
+// Runs the bundle that is named by its text file, with the command that follows, and writes what V8 made of the text meanwhile
+// beside it: serve.code, search.code or help.code, by the command. A daemon ends when it has answered a search.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,8 +12,7 @@ import { crc32 } from 'node:zlib';
 
 const NAME_SIZE = 16;
 
-const [, , folder, word, command] = process.argv;
-const filename = path.join(folder, 'trawl.cjs');
+const [, , filename, word, command] = process.argv;
 process.argv.splice(2, 2);
 for (const name of Object.keys(process.env))
   if (name.startsWith('TRAWL_')) delete process.env[name];
@@ -32,7 +31,7 @@ if (listening !== undefined) {
 }
 
 function keepCode() {
-  const kept = path.join(folder, `${command}.code`);
+  const kept = path.join(path.dirname(filename), `${command.replace(/^-+/, '')}.code`);
   setFlagsFromString('--no-expose-gc');
   const code = script.createCachedData();
   const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');

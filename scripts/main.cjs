@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What `trawl` runs, as build/bundle/cli/main.js: the bundle beside it (scripts/bundle.mjs), with the code that V8 made of it at
-// the build. `--version` alone is a text that the build has kept: loading the program for it takes twice as long as starting
+// What `trawl` runs, as build/bundle/cli/main.js: one of the bundles beside it (scripts/bundle.mjs), with the code that V8 made of
+// it at the build. A search has a bundle of its own, as reading text and code is most of its time. `--version` alone is a text that the build has kept: loading the program for it takes twice as long as starting
 // Node.js, and asking ctags for its version a fifth as long (`trawl version` does). The loader of modules takes 8 ms, that of
 // scripts none.
 // V8 refuses code of another version or of other flags, and the bundle is compiled as usual then. It believes all else that the
@@ -12,12 +12,16 @@ const { existsSync, readFileSync, writeSync } = require('node:fs');
 const NAME_SIZE = 16;
 /** Behind it, the checksum of the code, in hexadecimal digits. */
 const HEAD_SIZE = NAME_SIZE + 8;
-/** Commands that take the code of a search, which is smaller than that of a daemon. */
-const SHORT = new Set([undefined, 'search', 'explain', 'help', '--help', '-h']);
+/** Of search-main.ts. */
+const SEARCHES = ['search', 'explain'];
+/** These take the code of `--help`, which is smaller than that of a daemon. */
+const BRIEF = [undefined, 'help', '--help', '-h', 'completion'];
+const VERSION = ['--version', '-V'];
 
 const [, , word, ...more] = process.argv;
-const isOfVersions = more.length === 0 && ['--version', '-V'].includes(word);
-if (!isOfVersions || !areVersionsWritten()) runBundle();
+const isSearch = SEARCHES.includes(word) && !more.some((one) => /^(?:-V|--version$)/.test(one));
+const isOfVersions = more.length === 0 && VERSION.includes(word);
+if (!isOfVersions || !areVersionsWritten()) runBundle(isSearch ? 'search' : 'trawl');
 
 /** False: there is no such text, or nobody reads it; the program knows what to do. */
 function areVersionsWritten() {
@@ -38,20 +42,23 @@ function ctagsHere() {
   return '';
 }
 
-function runBundle() {
+function runBundle(name) {
   const { pathToFileURL } = require('node:url');
   const { Script } = require('node:vm');
-  const filename = `${__dirname}/trawl.cjs`;
+  const filename = `${__dirname}/${name}.cjs`;
   const text = readFileSync(filename, 'latin1');
-  const script = new Script(text, { filename, cachedData: codeOf(text) });
-  script.runInThisContext()(require, pathToFileURL(filename).href);
+  const script = new Script(text, { filename, cachedData: codeOf(name, text) });
+  // The bundle of searches leaves out the whole program, which begins when it is loaded.
+  const load = (one) => (one === './main.js' ? runBundle('trawl') : require(one));
+  script.runInThisContext()(Object.assign(load, require), pathToFileURL(filename).href);
 }
 
 /** What was kept of a run with this very text: V8 compares lengths alone. */
-function codeOf(text) {
+function codeOf(name, text) {
   const { crc32 } = require('node:zlib');
   try {
-    const kept = readFileSync(`${__dirname}/${SHORT.has(word) ? 'search' : 'serve'}.code`);
+    const ofProgram = BRIEF.includes(word) ? 'help' : 'serve';
+    const kept = readFileSync(`${__dirname}/${name === 'trawl' ? ofProgram : name}.code`);
     const code = kept.subarray(HEAD_SIZE);
     const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
     return kept.latin1Slice(0, HEAD_SIZE) === head ? code : undefined;

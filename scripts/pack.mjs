@@ -18,6 +18,7 @@ const folder = path.join(root, 'build', 'package');
 const PRODUCTS = [
   'bundle/cli/main.js',
   'bundle/cli/package.json',
+  'bundle/cli/search.cjs',
   'bundle/cli/trawl.cjs',
   'bundle/cli/versions.txt',
   'bundle/threads',

@@ -9,7 +9,7 @@
 
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { readCatalog } from '../../daemon/app/open-index.ts';
+import { readCatalog } from '../../daemon/app/read-catalog.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { coreModule, Engine } from '../../test/engine/host/harness.ts';
 import { seededRandom } from '../samples.ts';

@@ -115,7 +115,6 @@ async function compare(what: string): Promise<void> {
 function open(mergeLimits: MergeLimits, name = 'data'): Promise<Instance> {
   return openInstance({
     dataDir: path.join(work, name),
-    isOwner: true,
     filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
     searchTimeoutMs: 0,
     findsSymbols: false,

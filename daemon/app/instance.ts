@@ -1,25 +1,25 @@
-// Opens a data directory: catalog, engine and indexer. Used by the daemon, and by commands that search or build.
+// Opens a data directory for its owner: catalog, engine and indexer. Used by the daemon, and by commands that build.
+// search-host.ts opens an index for others.
 
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { compileCore } from '../engine/host/core.ts';
-import { mappingShares, mappingWarning } from '../engine/host/mapping-budget.ts';
-import { SearchPool } from '../engine/host/pool.ts';
-import { clearNotes, makeNotes, readNotes } from '../engine/host/search-note.ts';
-import { Searcher } from '../engine/host/searcher.ts';
 import type { ShardFault } from '../engine/host/space.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import type { FilterSettings } from '../engine/build/filters.ts';
 import { type LiveShard, SnapshotManager } from '../engine/search/snapshot.ts';
 import { HeapTrimmer } from '../engine/host/heap.ts';
-import { ShortSearches } from '../engine/search/short-searches.ts';
-import { StartThreads } from '../engine/search/start-threads.ts';
-import type { EngineParts } from '../engine/search/prepare.ts';
+import { clearNotes } from '../engine/host/search-note.ts';
 import { BuildThreads } from '../engine/build/build-threads.ts';
 import { GIT_TIMEOUT_MS } from '../sources/git/git.ts';
 import { allowGitPaths } from '../sources/git/git-paths.ts';
 import { boundGit } from '../sources/git/git-watch.ts';
-import { type Index, openIndex, readCatalog } from './open-index.ts';
+import { type Index, openIndex } from './open-index.ts';
+import {
+  enginePartsOf,
+  openSearchHost,
+  type SearchHost,
+  type Searching,
+  type SearchOptions,
+} from './search-host.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { PassProgress } from '../engine/symbols/pass-loop.ts';
@@ -41,25 +41,18 @@ import { messageOf } from '../base/caught.ts';
 import { readSettings, type Settings } from '../base/config/settings.ts';
 import type { Log } from '../base/log.ts';
 
-const NOTE_FILE = 'searching';
 const ON_DEMAND_FOLDER = 'on-demand';
 
-export interface InstanceOptions {
-  readonly dataDir: string;
-  /** False: read only, whoever owns the directory; nothing is removed, locked or built. */
-  readonly isOwner: boolean;
-  /** Of a PostgreSQL store; absent: the embedded store. Only for an owner. */
+export interface InstanceOptions extends SearchOptions {
+  /** Of a PostgreSQL store; absent: the embedded store. */
   readonly databaseUrl?: string | undefined;
   readonly filters: FilterSettings;
   /** Absolute paths outside of the sources that git may read for them; default: none. */
   readonly gitPaths?: readonly string[];
   /** Of a git call for a request; a call without progress for twice as long is killed. Default: as in the settings. */
   readonly gitTimeoutMs?: number;
-  readonly searchTimeoutMs: number;
   /** Absent: only indexed revisions are searched. */
   readonly onDemand?: OnDemandLimits | undefined;
-  readonly workers?: number | undefined;
-  readonly log: Log;
   readonly findsSymbols?: boolean;
   /** The current limits; default: one attempt, so that a failure is reported at once. */
   readonly jobLimits?: () => JobLimits;
@@ -69,30 +62,23 @@ export interface InstanceOptions {
   /** Default: as in the default settings. */
   readonly connectionLimits?: () => ConnectionLimits;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
-  readonly onCompleted?: EngineParts['onCompleted'];
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
 }
 
-export interface Instance {
-  readonly catalog: Catalog;
-  /** Undefined: the data directory is open read-only. */
+export interface Instance extends Searching {
+  /** Undefined, as the next three: opened by search-host.ts. */
   readonly index: Index | undefined;
-  readonly served: Served;
   readonly indexer: Indexer | undefined;
   readonly symbols: SymbolIndexer | undefined;
   readonly onDemand: OnDemandRevisions | undefined;
-  /** Checks shards in the background once started; absent in read-only mode. */
+  /** Checks shards in the background once started. */
   readonly integrity: IntegrityPass | undefined;
-  readonly parts: EngineParts;
-  readonly pool: SearchPool;
   readonly heap: HeapTrimmer;
-  close(): Promise<void>;
 }
 
 /** Errors: LockedError if it has an owner already; an unreadable catalog. */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
-  const { dataDir, isOwner } = options;
-  const unlock = isOwner ? await takeDataDir(dataDir) : () => {};
+  const unlock = await takeDataDir(options.dataDir);
   try {
     return await openLocked(options, unlock);
   } catch (error) {
@@ -102,51 +88,21 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 }
 
 async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
-  const { dataDir, isOwner, databaseUrl, log } = options;
+  const { dataDir, databaseUrl, log } = options;
   allowGitPaths(options.gitPaths ?? []);
   boundGit(() => options.gitTimeoutMs ?? GIT_TIMEOUT_MS);
-  if (!isOwner) return joined(options, await readCatalog(dataDir), undefined, unlock);
   const index = await openIndex(dataDir, databaseUrl, log);
-  const { catalog } = index;
   const close = async (): Promise<void> => {
     await index.close();
     unlock();
   };
   try {
-    await catalog.sweep();
-    return await joined(options, catalog, index, close);
+    await index.catalog.sweep();
+    return await joined(options, index, close);
   } catch (error) {
     await index.close();
     throw error;
   }
-}
-
-type SearchHost = Awaited<ReturnType<typeof openSearchHost>>;
-
-async function openSearchHost(options: InstanceOptions, catalog: Catalog) {
-  const { dataDir, isOwner, log, workers } = options;
-  const module = await compileCore(undefined, !isOwner);
-  const threadCount = workers ?? availableParallelism();
-  const shares = mappingShares(threadCount);
-  const notePath = path.join(dataDir, NOTE_FILE);
-  // Shards that were being searched when the last process crashed.
-  const notedIds = isOwner ? readNotes(notePath) : [];
-  const hasNotes = isOwner && areNotesMade(notePath, log);
-  const searcher = new Searcher(module, {
-    mappingMax: shares?.main,
-    note: hasNotes ? { path: notePath, slot: 0 } : undefined,
-  });
-  const tooMany = mappingWarning(catalog.shardFiles, threadCount);
-  if (tooMany !== undefined) log.warn(tooMany);
-  const pool = new SearchPool({
-    module,
-    workers: threadCount,
-    notePath: hasNotes ? notePath : undefined,
-    onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
-  });
-  const snapshots = new SnapshotManager(searcher, pool);
-  const heap = new HeapTrimmer();
-  return { module, searcher, pool, snapshots, heap, threadCount, notePath, notedIds };
 }
 
 /** Limits of one attempt, read once. */
@@ -170,12 +126,11 @@ type Upkeep = Pick<Instance, 'served' | 'indexer' | 'symbols' | 'onDemand'>;
 
 async function openUpkeep(
   options: InstanceOptions,
-  catalog: Catalog,
-  index: Index | undefined,
-  { module, snapshots, heap, threadCount: workers }: SearchHost,
+  { catalog, registry, store, instanceId }: Index,
+  { module, snapshots, threadCount: workers }: SearchHost,
+  heap: HeapTrimmer,
 ): Promise<Upkeep> {
   const { log, dataDir, findsSymbols = true } = options;
-  const registry = index?.registry;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
   let symbols: SymbolIndexer | undefined;
@@ -194,7 +149,6 @@ async function openUpkeep(
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
     onSymbolsLost: (shardId, reason) => indexer?.symbols.findAgain(shardId, reason),
   });
-  if (index === undefined) return { served, indexer, symbols, onDemand };
   if (options.onDemand !== undefined)
     onDemand = await OnDemandRevisions.open({
       module,
@@ -212,17 +166,17 @@ async function openUpkeep(
   indexer = new Indexer({
     module,
     catalog,
-    registry: index.registry,
+    registry,
     served,
-    jobRows: index.store.jobs,
+    jobRows: store.jobs,
     filters: () => options.filters,
     threads: new BuildThreads(module, workers),
     jobLimits: options.jobLimits ?? defaultOf(jobLimitsOf),
     log,
     mergeLimits: options.mergeLimits,
-    connectionRows: index.store.connections,
-    instance: index.instanceId,
-    isAlone: index.store.kind === 'embedded',
+    connectionRows: store.connections,
+    instance: instanceId,
+    isAlone: store.kind === 'embedded',
     hosts: options.hosts,
     connectionLimits: options.connectionLimits ?? defaultOf(connectionLimitsOf),
     onProgress: options.onProgress,
@@ -238,17 +192,16 @@ async function openUpkeep(
 
 async function joined(
   options: InstanceOptions,
-  catalog: Catalog,
-  index: Index | undefined,
-  close: () => void | Promise<void>,
+  index: Index,
+  close: () => Promise<void>,
 ): Promise<Instance> {
-  const { isOwner, log } = options;
-  if (catalog.unusable !== undefined)
-    log.warn('repositories are not searched until they are built again', catalog.unusable);
-  const host = await openSearchHost(options, catalog);
-  const { module, pool, snapshots, heap } = host;
+  const { log } = options;
+  const { catalog } = index;
+  const host = await openSearchHost(options, catalog, true);
+  const { module, pool, snapshots } = host;
+  const heap = new HeapTrimmer();
   keepSearched(catalog, snapshots, log);
-  const upkeep = await openUpkeep(options, catalog, index, host);
+  const upkeep = await openUpkeep(options, index, host, heap);
   const { served, indexer, symbols, onDemand } = upkeep;
   await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
   const onDamage = (shardId: string, reason: string, fault?: ShardFault): void => {
@@ -264,7 +217,10 @@ async function joined(
     log,
   });
   await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
-  const parts = enginePartsOf(options, catalog, host, upkeep, onDamage);
+  const parts = enginePartsOf(options, catalog, host, onDamage, {
+    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
+    revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
+  });
   return {
     catalog,
     index,
@@ -272,7 +228,7 @@ async function joined(
     indexer,
     symbols,
     onDemand,
-    integrity: isOwner ? integrity : undefined,
+    integrity,
     parts,
     pool,
     heap,
@@ -284,37 +240,9 @@ async function joined(
       await onDemand?.close();
       await pool.close();
       heap.close();
-      if (isOwner) clearNotes(host.notePath);
+      clearNotes(host.notePath);
       await close();
     },
-  };
-}
-
-/** For one search in a process of its own, where nobody waits: as long as starting a thread takes. */
-const ALONE_NS = 60_000_000n;
-
-function enginePartsOf(
-  options: InstanceOptions,
-  catalog: Catalog,
-  { searcher, pool, snapshots }: SearchHost,
-  { indexer, onDemand }: Upkeep,
-  onShardFailure: NonNullable<EngineParts['onShardFailure']>,
-): EngineParts {
-  return {
-    searcher,
-    pool,
-    inlineNs: options.isOwner ? undefined : ALONE_NS,
-    snapshots,
-    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
-    tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
-    revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
-    startThreads: new StartThreads(pool),
-    shortSearches: new ShortSearches(pool),
-    get timeoutMs() {
-      return options.searchTimeoutMs;
-    },
-    onShardFailure,
-    onCompleted: options.onCompleted,
   };
 }
 
@@ -322,17 +250,4 @@ function enginePartsOf(
 export function indexerOf({ indexer }: Instance): Indexer {
   if (indexer === undefined) throw new Error('the data directory is open read-only');
   return indexer;
-}
-
-/** False: searches are not recorded. */
-function areNotesMade(notePath: string, log: Log): boolean {
-  try {
-    makeNotes(notePath);
-    return true;
-  } catch (error) {
-    log.warn('searched shards cannot be recorded: after a crash no shard is checked before use', {
-      error: messageOf(error),
-    });
-    return false;
-  }
 }

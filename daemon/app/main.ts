@@ -301,7 +301,6 @@ function openDataDir(
 ): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,
-    isOwner: true,
     databaseUrl: configuration.databaseUrl?.reveal(),
     get filters() {
       return configuration.settings;

@@ -1,4 +1,4 @@
-// Opens and reconciles catalog and store for the owner of a data directory; for others only the catalog.
+// Opens and reconciles catalog and store for the owner of a data directory.
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
@@ -9,7 +9,6 @@ import { addToList } from '../base/lists.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { readOwn, writeOwn } from '../base/own-file.ts';
 import { Catalog } from '../index/catalog/catalog.ts';
-import { CatalogError } from '../store/index-tables.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import { openCatalog } from '../index/register/open-catalog.ts';
@@ -59,19 +58,6 @@ function instanceIdOf(dataDir: string): string {
     const id = randomUUID();
     writeOwn(file, `${id}\n`, { mode: 0o600 });
     return id;
-  }
-}
-
-/** The catalog of a data directory that another process may own. Errors: CatalogError. */
-export async function readCatalog(dataDir: string): Promise<Catalog> {
-  const catalog = new Catalog(dataDir);
-  try {
-    await catalog.load();
-    return catalog;
-  } catch (error) {
-    if (!(error instanceof CatalogError)) throw error;
-    const message = `${error.message}; "trawl index --data-dir ${dataDir}" builds the index again`;
-    throw new CatalogError(message, error);
   }
 }
 

@@ -1,6 +1,7 @@
 // What commands use: services, streams, environment, exit codes.
 
 import type { Readable, Writable } from 'node:stream';
+import type { CommonOptions } from './open-local.ts';
 import type { CliServices } from './services.ts';
 
 export const EXIT_OK = 0;
@@ -10,15 +11,20 @@ export const EXIT_ERROR = 2;
 
 export type TextStream = Writable & { readonly isTTY?: boolean };
 
-export interface CliContext {
-  readonly services: CliServices;
+export interface CliContext<Services = CliServices> {
+  readonly services: Services;
   readonly stdin: Readable;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes results to standard output, through a pager where that is a terminal too small for them. */
   page(text: string): Promise<void>;
+  /** Resolves to the new data directory; undefined: the answer was no. Errors: as of `trawl index`. */
+  offerIndex(options: CommonOptions): Promise<string | undefined>;
   setExitCode(code: number): void;
   /** Ends the process even if a call of the system never returns. */
   endNow(code: number): void;
 }
+
+/** Of a search; search-main.ts has no other service. */
+export type SearchContext = CliContext<Pick<CliServices, 'openLocalSearch'>>;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { StatusReport } from '../api/shapes/status-report.ts';
 import { messageOf } from '../base/caught.ts';
-import { readCatalog } from '../app/open-index.ts';
+import { readCatalog } from '../app/read-catalog.ts';
 import {
   type Configuration,
   openConfiguration,

@@ -13,7 +13,7 @@ import {
   type Inspection,
   type InspectRequest,
 } from '../engine/shards/inspect.ts';
-import { readCatalog } from '../app/open-index.ts';
+import { readCatalog } from '../app/read-catalog.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { quarantineIn } from '../index/served/served.ts';
 import { CatalogError } from '../store/index-tables.ts';

@@ -10,7 +10,7 @@ import { ApiError, toApiError } from '../api/shapes/api-error.ts';
 import type { Explanation } from '../api/search/explain-schemas.ts';
 import { allBytes } from '../base/lazy-bytes.ts';
 import type { SearchEvent, SearchResponse } from '../api/search/search-schemas.ts';
-import { openInstance } from '../app/instance.ts';
+import { openToSearch } from '../app/search-host.ts';
 import { SEES_ALL } from '../repos/repo-access.ts';
 import { noIndexError, notIndexedYetError } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
@@ -19,11 +19,8 @@ import type { SearchSource } from './search-source.ts';
 export async function openLocalSearch(configuration: Configuration): Promise<SearchSource> {
   const log = createLog(configuration.log);
   const { dataDir, settings } = configuration;
-  const instance = await openInstance({
+  const instance = await openToSearch({
     dataDir,
-    isOwner: false,
-    filters: settings,
-    gitPaths: configuration.gitPaths,
     searchTimeoutMs: settings.searchTimeoutMs,
     log,
   });

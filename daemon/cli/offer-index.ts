@@ -1,4 +1,4 @@
-// Where a search finds no index: asks on a terminal whether to make one, of the repository around the current folder.
+// Where a search finds no index: asks whether to make one, of the repository around the current folder.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -6,16 +6,14 @@ import type { CliContext } from './context.ts';
 import { describeResult } from './commands/index-sources.ts';
 import { DATA_DIR } from './known-sources.ts';
 import { createProgress } from './progress.ts';
-import type { CommonOptions } from './services.ts';
+import type { CommonOptions } from './open-local.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** The new data directory; undefined: nobody was asked, or the answer was no. Errors: as of `trawl index`. */
 export async function offerIndex(
   options: CommonOptions,
-  { services, stdin, stdout, stderr }: CliContext,
+  { services, stdin, stderr }: CliContext,
 ): Promise<string | undefined> {
-  const isAsked = 'isTTY' in stdin && stdin.isTTY === true && stdout.isTTY && stderr.isTTY;
-  if (isAsked !== true) return undefined;
   const folder = around(process.cwd());
   stderr.write(`There is no index here. Index ${escapeControls(folder)} now? [Y/n] `);
   const answer = await new Promise<string>((resolve) => {

@@ -10,7 +10,7 @@ import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import { DATA_DIR, findDataDir } from './known-sources.ts';
 import type { CliContext } from './context.ts';
-import type { CommonOptions } from './services.ts';
+import type { CommonOptions } from './open-local.ts';
 
 type Environment = CliContext['env'];
 

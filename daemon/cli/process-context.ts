@@ -3,7 +3,6 @@
 import { loadLibc } from '../base/libc.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import { showPaged } from './pager.ts';
-import type { CliServices } from './services.ts';
 
 function isClosedPipe(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE';
@@ -38,7 +37,10 @@ function endNow(code: number): void {
 }
 
 /** Call once. */
-export function createProcessContext(services: CliServices): CliContext {
+export function createProcessContext<Services>(
+  services: Services,
+  offerIndex: CliContext['offerIndex'],
+): CliContext<Services> {
   endWithStreams();
   dropEmptyVariables();
   return {
@@ -48,6 +50,7 @@ export function createProcessContext(services: CliServices): CliContext {
     stderr: process.stderr,
     env: process.env,
     page: showPaged,
+    offerIndex,
     setExitCode(code) {
       process.exitCode = code;
     },

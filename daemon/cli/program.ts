@@ -1,56 +1,11 @@
 // The command line. Exit codes: 0 match or success, 1 no match or problems found, 2 error. Results go to stdout only.
 
 import { Command, CommanderError } from 'commander';
-import { addAuditCommand } from './commands/audit.ts';
-import { addBackupCommands } from './commands/backup.ts';
-import { addBenchCommand } from './commands/bench.ts';
-import { addCompletionCommand } from './commands/completion.ts';
-import { addConfigCommand } from './commands/config.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addExplainCommand } from './commands/explain.ts';
-import { addGrantCommand } from './commands/grant.ts';
-import { addIndexCommand } from './commands/index-sources.ts';
-import { addInspectCommand } from './commands/inspect.ts';
-import { addKeyCommand } from './commands/key.ts';
-import { addLicenceCommand } from './commands/license.ts';
-import { addMcpCommand } from './commands/mcp.ts';
-import { addRepoCommand } from './commands/repo.ts';
-import { addSearchCommand } from './commands/search.ts';
-import { addServeCommand } from './commands/serve.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addUserCommand } from './commands/user.ts';
-import { addVerifyCommand } from './commands/verify.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import { describeError } from './errors.ts';
 import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
 import { addExamples } from './options.ts';
-import type { CliServices } from './services.ts';
 import { escapeControls } from './terminal-text.ts';
-
-type Versions = ReturnType<CliServices['versions']>;
-
-function describeVersions(
-  { product, commit, shardFormat, api }: Versions,
-  symbols: string,
-): string {
-  const built = commit === '' ? '' : ` (${commit})`;
-  const format = `shard format ${shardFormat}\napi ${api}`;
-  return `trawl ${product}${built}\n${format}\nsymbols ${symbols}\nnode ${process.version}\n`;
-}
-
-function addVersionCommand(program: Command, { services, stdout }: CliContext): void {
-  const command = program
-    .command('version')
-    .summary('show versions')
-    .description(
-      'Shows the versions of the product, the shard format, the API, the engines of symbols and Node.js.',
-    );
-  addExamples(command, ['trawl version']);
-  command.action(async () => {
-    const symbols = await services.symbolEngines();
-    stdout.write(describeVersions(services.versions(), symbols));
-  });
-}
 
 /** An error of the argument parser repeats arguments: only its own line ends stay. */
 function escapeDiagnostic(text: string): string {
@@ -60,15 +15,26 @@ function escapeDiagnostic(text: string): string {
     .join('\n');
 }
 
-export function createProgram(context: CliContext): Command {
-  const versions = context.services.versions();
+/** What a program has of the command line: commands.ts, or search-main.ts. */
+export interface Commands<Context> {
+  readonly add: readonly ((program: Command, context: Context) => void)[];
+  /** What `--version` shows. */
+  readonly versions: (context: Context) => string;
+}
+
+type Streams = Pick<CliContext, 'stdout' | 'stderr' | 'setExitCode'>;
+
+export function createProgram<Context extends Streams>(
+  context: Context,
+  { add, versions }: Commands<Context>,
+): Command {
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
-    .version(
-      describeVersions(versions, `tree-sitter ${versions.treeSitter}`).trimEnd(),
-      '-V, --version',
-      'show versions',
-    )
+    .option('-V, --version', 'show versions')
+    .on('option:version', () => {
+      context.stdout.write(versions(context));
+      throw new CommanderError(0, 'commander.version', '');
+    })
     .exitOverride()
     // Below the default of 40: `serve` has a term that leaves 37 of 80 columns.
     .configureHelp({ minWidthToWrap: 30 })
@@ -79,26 +45,7 @@ export function createProgram(context: CliContext): Command {
       outputError: (text, write) => write(escapeDiagnostic(text)),
     });
   addExamples(program, ['trawl serve .', 'trawl index .', 'trawl search "TODO file:src"']);
-  addServeCommand(program, context);
-  addIndexCommand(program, context);
-  addSearchCommand(program, context);
-  addExplainCommand(program, context);
-  addBenchCommand(program, context);
-  addInspectCommand(program, context);
-  addVerifyCommand(program, context);
-  addMcpCommand(program, context);
-  addUserCommand(program, context);
-  addKeyCommand(program, context);
-  addGrantCommand(program, context);
-  addRepoCommand(program, context);
-  addStatusCommand(program, context);
-  addDoctorCommand(program, context);
-  addAuditCommand(program, context);
-  addLicenceCommand(program, context);
-  addConfigCommand(program, context);
-  addBackupCommands(program, context);
-  addCompletionCommand(program, context);
-  addVersionCommand(program, context);
+  for (const one of add) one(program, context);
   return program;
 }
 
@@ -109,9 +56,13 @@ function asWord(arg: string): string {
 }
 
 /** Never rejects: a failure is printed on standard error and sets the exit code. */
-export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
+export async function runProgram<Context extends Streams>(
+  args: readonly string[],
+  context: Context,
+  commands: Commands<Context>,
+): Promise<void> {
   try {
-    await createProgram(context).parseAsync(args.map(asWord), { from: 'user' });
+    await createProgram(context, commands).parseAsync(args.map(asWord), { from: 'user' });
   } catch (error) {
     // The argument parser has already printed its message, or the help.
     const isReported = error instanceof CommanderError;

@@ -2,14 +2,14 @@
 
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
-import { type CliContext, EXIT_ERROR } from './context.ts';
+import { type SearchContext, EXIT_ERROR } from './context.ts';
 import { describeError, NoIndexError } from './errors.ts';
 import { DATA_DIR } from './known-sources.ts';
 import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { refuseOptions } from './refused-options.ts';
 import { daemonAt, openRemoteSearch } from './remote-search.ts';
 import { askedOf, type PatternFlags } from './ripgrep-query.ts';
-import type { CommonOptions } from './services.ts';
+import type { CommonOptions } from './open-local.ts';
 import type { SearchSource } from './search-source.ts';
 
 export interface QueryFlags extends CommonOptions, PatternFlags {
@@ -74,7 +74,7 @@ export function addQueryOptions(command: Command): Command {
  * The named daemon, else that of the data directory, else its index, else the daemon of this machine on the default port, else an
  * index that is made when asked.
  */
-export async function openSource(flags: QueryFlags, context: CliContext): Promise<SearchSource> {
+export async function openSource(flags: QueryFlags, context: SearchContext): Promise<SearchSource> {
   const { services, env, stderr } = context;
   const url = flags.url ?? readVariable(env, 'TRAWL_URL');
   if (url !== undefined)
@@ -89,11 +89,17 @@ export async function openSource(flags: QueryFlags, context: CliContext): Promis
       // Not the key of the environment: anybody on this machine may listen there.
       return openRemoteSearch(daemonAt(local, flags.apiKey));
     }
-    const { offerIndex } = await import('./offer-index.ts');
-    const dataDir = await offerIndex(commonOptions(flags), context);
+    // Asked on a terminal alone.
+    const dataDir = isOnTerminal(context)
+      ? await context.offerIndex(commonOptions(flags))
+      : undefined;
     if (dataDir === undefined) throw error;
     return services.openLocalSearch({ ...commonOptions(flags), dataDir });
   }
+}
+
+function isOnTerminal({ stdin, stdout, stderr }: SearchContext): boolean {
+  return [stdin, stdout, stderr].every((stream) => 'isTTY' in stream && stream.isTTY);
 }
 
 async function isTrawl(url: string): Promise<boolean> {
@@ -111,8 +117,8 @@ async function isTrawl(url: string): Promise<boolean> {
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the flags that the command declares
 export function runWith<Flags extends QueryFlags>(
   command: Command,
-  run: (call: SearchCall, flags: Flags, context: CliContext) => Promise<void>,
-  context: CliContext,
+  run: (call: SearchCall, flags: Flags, context: SearchContext) => Promise<void>,
+  context: SearchContext,
   wordsOf = (words: string[], _flags: Flags): readonly string[] => words,
 ): void {
   command.action(async (words: string[], flags: Flags) => {

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
-import type { Configuration, Flags } from '../base/config/configuration.ts';
+import type { Configuration } from '../base/config/configuration.ts';
 import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
@@ -20,10 +20,8 @@ import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
 import type { CheckedFile, HostOpener } from './probe-connections.ts';
 import { noteSources } from './known-sources.ts';
-import { findOwnDaemon } from './own-daemon.ts';
+import { type CommonOptions, configurationOf, openLocalSearch, quietly } from './open-local.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
-import { openRemoteSearch } from './remote-search.ts';
-import type { SearchSource } from './search-source.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 export const SERVICES = {
@@ -68,38 +66,6 @@ export const SERVICES = {
 };
 
 export type CliServices = typeof SERVICES;
-
-export interface CommonOptions {
-  readonly dataDir: string;
-  readonly config?: string | undefined;
-  readonly logLevel?: string | undefined;
-}
-
-async function configurationOf(
-  { dataDir, logLevel, config }: CommonOptions,
-  flags: Flags = {},
-  onWait?: (reason: string) => void,
-): Promise<Configuration> {
-  const flagValues = { dataDir, logLevel, config, ...flags };
-  // Why here: a search through a daemon needs none of it.
-  const { openConfiguration } = await import('../base/config/configuration.ts');
-  return openConfiguration({ env: process.env, flags: flagValues }, onWait);
-}
-
-function quietly(options: CommonOptions): Promise<Configuration> {
-  return configurationOf({ ...options, logLevel: options.logLevel ?? 'warn' });
-}
-
-/** The daemon of a data directory, else its index, opened read-only; every repo is visible. Errors: no index. */
-async function openLocalSearch(options: CommonOptions): Promise<SearchSource> {
-  // A file that is named may have other settings than the daemon's.
-  if (options.config === undefined) {
-    const daemon = await findOwnDaemon(path.resolve(options.dataDir));
-    if (daemon !== undefined) return openRemoteSearch(daemon);
-  }
-  const local = await import('./local-search.ts');
-  return local.openLocalSearch(await quietly(options));
-}
 
 interface SourceOptions extends CommonOptions {
   readonly sources: readonly string[];
@@ -223,7 +189,6 @@ async function indexSources(
   const show = withSpeed(progressListener(configuration, log, onProgress));
   const instance = await openInstance({
     dataDir: configuration.dataDir,
-    isOwner: true,
     databaseUrl: configuration.databaseUrl?.reveal(),
     filters: configuration.settings,
     gitPaths: configuration.gitPaths,

@@ -5,7 +5,7 @@
 // never waits for a lock, as it would sleep in the call: the busy timeout is 0, and database.ts retries later.
 // Safety: libsql crashes the process when it is given a boolean, so values are checked here.
 
-import { chmodSync, closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
@@ -15,22 +15,19 @@ import type {
   SqliteStatement,
   TransactionSettings,
 } from 'kysely';
-import Libsql from 'libsql';
+import type Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { deferred } from '../base/deferred.ts';
 import { isThere, NoFileError } from '../base/own-file.ts';
-import { messageOf, DISK_FULL_REMEDY, systemCodeOf } from '../base/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
 import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
+import { connect, createFile, DAMAGED, INDEX_FILE, LOCKED, reasonOf } from './sqlite.ts';
 
 const STORE_FILE = 'store.db';
-/** File of index-tables.ts. */
-export const INDEX_FILE = 'index.db';
-const FILE_MODE = 0o600;
-
 /** Cached prepared statements; preparing one costs more than running it. */
 const STATEMENT_COUNT_MAX = 200;
 
@@ -101,32 +98,6 @@ function lossCheckOf(file: string): () => void {
 function openFile(file: string): Libsql.Database {
   createFile(file);
   return connect(file, 'WAL', 0);
-}
-
-/** Creates a database file if it is missing. Errors: NoFileError; the file system's. */
-export function createFile(file: string): void {
-  for (const ending of ['-wal', '-shm', '-journal']) isThere(`${file}${ending}`);
-  // SQLite gives its other files the mode of this one.
-  // Safety: closing the file once it is open would release SQLite's locks on it.
-  if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
-  chmodSync(file, FILE_MODE);
-}
-
-/** @param timeout  milliseconds that a call waits for the locks of others */
-export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number): Libsql.Database {
-  const connection = new Libsql(file, { timeout });
-  try {
-    connection.exec(`PRAGMA journal_mode = ${journal}`);
-    connection.exec('PRAGMA synchronous = FULL');
-    connection.exec('PRAGMA foreign_keys = ON');
-    connection.exec('PRAGMA trusted_schema = OFF');
-    connection.exec('PRAGMA cell_size_check = ON');
-    connection.exec('PRAGMA journal_size_limit = 67108864');
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
-  return connection;
 }
 
 /**
@@ -296,30 +267,8 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
   return values;
 }
 
-const LOCKED = 'is locked by another process';
-export const DAMAGED = 'is damaged';
 const REMEDY =
   'restore a backup ("trawl restore"), or move it away to start without accounts and permissions';
-
-/** Meaning of SQLite's codes; the file is the subject. */
-const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
-  ['SQLITE_BUSY', LOCKED],
-  ['SQLITE_LOCKED', LOCKED],
-  ['SQLITE_FULL', `cannot grow: the disk is full; ${DISK_FULL_REMEDY}`],
-  ['SQLITE_IOERR_SHMSIZE', `cannot be opened: the disk is full; ${DISK_FULL_REMEDY}`],
-  ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
-  ['SQLITE_CANTOPEN', 'cannot be opened, or the file beside it that ends with -wal or -shm'],
-  ['SQLITE_READONLY', 'cannot be written'],
-  ['SQLITE_CORRUPT', DAMAGED],
-  ['SQLITE_NOTADB', `${DAMAGED}: it is not a database`],
-  ['SQLITE_PROTOCOL', LOCKED],
-  ['SQLITE_NOMEM', 'cannot be read: memory is short'],
-];
-
-export function reasonOf(error: unknown): string | undefined {
-  const code = systemCodeOf(error) ?? '';
-  return REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
-}
 
 function faultOf(error: unknown): Fault | undefined {
   if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {

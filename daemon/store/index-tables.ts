@@ -12,7 +12,7 @@ import type Libsql from 'libsql';
 import AsyncLibsql from 'libsql/promise';
 import { messageOf, systemCodeOf } from '../base/caught.ts';
 import { isThere, NoFileError } from '../base/own-file.ts';
-import { connect, createFile, DAMAGED, INDEX_FILE, reasonOf } from './embedded.ts';
+import { connect, createFile, DAMAGED, INDEX_FILE, reasonOf } from './sqlite.ts';
 import { checkStructure, DamageError } from './embedded-check.ts';
 import { StoreError } from './error.ts';
 

@@ -17,7 +17,7 @@ import {
   readOwnSoon,
   writeOwn,
 } from '../../daemon/base/own-file.ts';
-import { readCatalog } from '../../daemon/app/open-index.ts';
+import { readCatalog } from '../../daemon/app/read-catalog.ts';
 import { lockDataDir } from '../../daemon/index/catalog/lock.ts';
 import { openStore } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';

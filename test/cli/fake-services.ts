@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { Readable, Writable } from 'node:stream';
 import { NO_FILE } from '../../daemon/base/config/file.ts';
+import { COMMANDS } from '../../daemon/cli/commands.ts';
 import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
 import type { CliServices } from '../../daemon/cli/services.ts';
@@ -244,7 +245,10 @@ export async function run(
     const services = fakeServices(stderr);
     const page = (text: string): Promise<void> => Promise.resolve(void stdout.write(text));
     const endNow = setExitCode;
-    await runProgram(args, { services, stdin, stdout, stderr, env, page, setExitCode, endNow });
+    const offerIndex = (): Promise<undefined> => Promise.resolve(undefined);
+    const streams = { stdin, stdout, stderr };
+    const context = { services, ...streams, env, page, offerIndex, setExitCode, endNow };
+    await runProgram(args, context, COMMANDS);
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
   }

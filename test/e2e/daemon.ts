@@ -136,6 +136,7 @@ export function trawl(args: readonly string[], options: StartOptions = {}): Prom
 }
 
 async function runCommand(args: readonly string[], options: StartOptions): Promise<Outcome> {
+  const { COMMANDS } = await import('../../daemon/cli/commands.ts');
   const { runProgram } = await import('../../daemon/cli/program.ts');
   const { SERVICES } = await import('../../daemon/cli/services.ts');
   const [folder, environment] = [process.cwd(), process.env];
@@ -154,16 +155,18 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
   try {
     process.chdir(options.cwd ?? '/');
     process.env = { ...env, ...options.env };
-    await runProgram(args, {
+    const context = {
       services: SERVICES,
       stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
       stdout,
       stderr: streamTo('stderr'),
       env: process.env,
-      page: (text) => Promise.resolve(void stdout.write(text)),
-      setExitCode: (value) => (code = value),
-      endNow: (value) => (code = value),
-    });
+      page: (text: string) => Promise.resolve(void stdout.write(text)),
+      offerIndex: () => Promise.resolve(undefined),
+      setExitCode: (value: number) => (code = value),
+      endNow: (value: number) => (code = value),
+    };
+    await runProgram(args, context, COMMANDS);
     // A log gathers its lines for some milliseconds.
     await setTimeout(10);
   } finally {

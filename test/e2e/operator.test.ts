@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { readCatalog } from '../../daemon/app/open-index.ts';
+import { readCatalog } from '../../daemon/app/read-catalog.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, index, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { readCatalog } from '../../daemon/app/open-index.ts';
+import { readCatalog } from '../../daemon/app/read-catalog.ts';
 import { restoreRows } from '../../daemon/index/catalog/catalog-rows.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
@@ -96,7 +96,6 @@ void test('a setting for searches only causes no rebuild', async () => {
     const log = createLog(configuration.log);
     const instance = await openInstance({
       dataDir,
-      isOwner: true,
       filters: configuration.settings,
       searchTimeoutMs: 0,
       workers: 1,

@@ -7,6 +7,8 @@ import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
+import { HeapTrimmer } from '../../daemon/engine/host/heap.ts';
+import { openToSearch, type SearchOptions } from '../../daemon/app/search-host.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import { search } from '../../daemon/engine/search/search.ts';
 import type { HostAccess } from '../../daemon/sync/connections/connections.ts';
@@ -91,6 +93,12 @@ async function searchIn(
   return { ...raw, files };
 }
 
+async function openReader(options: SearchOptions): Promise<Instance> {
+  const owned = { index: undefined, indexer: undefined, symbols: undefined, onDemand: undefined };
+  const heap = new HeapTrimmer();
+  return { ...(await openToSearch(options)), ...owned, integrity: undefined, heap };
+}
+
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
 export async function openIndexOf(
   dataDir: string,
@@ -113,13 +121,13 @@ export async function openIndexOf(
     warningLines.push(line);
   };
   const log = createLog({ level: 'warn', format: 'json', write });
-  const instance = await openInstance({
+  const open = options.isOwner === false ? openReader : openInstance;
+  const instance = await open({
     dataDir,
-    isOwner: options.isOwner ?? true,
-    filters: options.filters ?? FILTERS,
     searchTimeoutMs: 0,
     workers: 1,
     log,
+    filters: options.filters ?? FILTERS,
     findsSymbols: options.findsSymbols ?? true,
     mergeLimits: options.mergeLimits,
     hosts: options.hosts,

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { addOwnOptions, addExamples, commonOptions } from '../options.ts';
-import type { CommonOptions } from '../services.ts';
+import type { CommonOptions } from '../open-local.ts';
 
 async function runMcp(
   sources: readonly string[],

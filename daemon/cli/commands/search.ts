@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import type { SearchCall, SearchEvent } from '../../api/search/search-schemas.ts';
-import { type CliContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
+import { type SearchContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { addCommonOptions, addExamples, integer, readVariable } from '../options.ts';
 import { pathStarts } from '../path-starts.ts';
 import { addQueryOptions, openSource, type QueryFlags, runWith } from '../query-options.ts';
@@ -50,7 +50,7 @@ function unitOf({ onlyMatching, vimgrep }: SearchFlags): OutputOptions['unit'] {
   return vimgrep ? 'match' : 'line';
 }
 
-function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputOptions {
+function outputOptions(flags: SearchFlags, { stdout, env }: SearchContext): OutputOptions {
   const isTerminal = stdout.isTTY === true;
   const isColorWelcome = isTerminal && readVariable(env, 'NO_COLOR') === undefined;
   const hasColor = flags.color === 'auto' ? isColorWelcome : flags.color === 'always';
@@ -80,7 +80,7 @@ function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputO
 async function runSearch(
   asked: SearchCall,
   flags: SearchFlags,
-  context: CliContext,
+  context: SearchContext,
 ): Promise<void> {
   const source = await openSource(flags, context);
   try {
@@ -102,7 +102,7 @@ async function printAnswer(
   call: SearchCall,
   flags: SearchFlags,
   output: OutputOptions,
-  context: CliContext,
+  context: SearchContext,
 ): Promise<void> {
   const response = await source.search(call, new AbortController().signal);
   context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
@@ -118,7 +118,7 @@ async function printEvents(
   source: SearchSource,
   call: SearchCall,
   flags: SearchFlags,
-  context: CliContext,
+  context: SearchContext,
 ): Promise<void> {
   let exitCode = EXIT_NONE;
   for await (const event of source.stream(call, new AbortController().signal)) {
@@ -135,7 +135,7 @@ async function printEvents(
 function printEnd(
   final: Extract<SearchEvent, { type: 'final' }>,
   flags: SearchFlags,
-  { stderr }: CliContext,
+  { stderr }: SearchContext,
 ): void {
   const { accumulatedStats: stats } = final;
   if (flags.stats) stderr.write(formatStats(stats));
@@ -217,7 +217,7 @@ function addLineOptions(command: Command): void {
     .setOptionValueWithSource('heading', undefined, 'default');
 }
 
-export function addSearchCommand(program: Command, context: CliContext): void {
+export function addSearchCommand(program: Command, context: SearchContext): void {
   const command = program
     .command('search')
     .summary('search the index')

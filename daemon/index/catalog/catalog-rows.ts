@@ -6,7 +6,7 @@ import { rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
-import { INDEX_FILE } from '../../store/embedded.ts';
+import { INDEX_FILE } from '../../store/sqlite.ts';
 import { IndexWriter, readIndex } from '../../store/index-tables.ts';
 import { type CatalogRepo, type CatalogState, repoSchema } from './catalog-records.ts';
 

@@ -10,7 +10,7 @@ import { writeOwn } from '../../base/own-file.ts';
 import { lockDataDir, LockedError } from './lock.ts';
 import { claimOwnFolder } from '../../sources/disk/own-folder.ts';
 import { syncPath } from '../../base/synced.ts';
-import { INDEX_FILE } from '../../store/embedded.ts';
+import { INDEX_FILE } from '../../store/sqlite.ts';
 import { SHARD_FOLDER } from './catalog.ts';
 
 /** How long to wait for a command that holds the lock. */

@@ -1,0 +1,140 @@
+// Joins a catalog with the engine that searches it: for the owner of a data directory (instance.ts), and for one search of a
+// process that owns nothing. Each `trawl search` loads this file: nothing below it builds, stores or runs git.
+
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import { compileCore } from '../engine/host/core.ts';
+import { mappingShares, mappingWarning } from '../engine/host/mapping-budget.ts';
+import { SearchPool } from '../engine/host/pool.ts';
+import { makeNotes, readNotes } from '../engine/host/search-note.ts';
+import { Searcher } from '../engine/host/searcher.ts';
+import type { EngineParts } from '../engine/search/prepare.ts';
+import { ShortSearches } from '../engine/search/short-searches.ts';
+import { SnapshotManager } from '../engine/search/snapshot.ts';
+import { StartThreads } from '../engine/search/start-threads.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
+import { Served } from '../index/served/served.ts';
+import { readCatalog } from './read-catalog.ts';
+
+const NOTE_FILE = 'searching';
+
+/** For one search in a process of its own, where nobody waits: as long as starting a thread takes. */
+const ALONE_NS = 60_000_000n;
+
+export interface SearchOptions {
+  readonly dataDir: string;
+  readonly searchTimeoutMs: number;
+  readonly workers?: number | undefined;
+  readonly log: Log;
+  readonly onCompleted?: EngineParts['onCompleted'];
+}
+
+/** What a search needs. */
+export interface Searching {
+  readonly catalog: Catalog;
+  readonly served: Served;
+  readonly parts: EngineParts;
+  readonly pool: SearchPool;
+  close(): Promise<void>;
+}
+
+export type SearchHost = Awaited<ReturnType<typeof openSearchHost>>;
+
+/** @param isOwner  false: for one search; nothing is recorded */
+export async function openSearchHost(
+  { dataDir, log, workers }: SearchOptions,
+  catalog: Catalog,
+  isOwner: boolean,
+) {
+  if (catalog.unusable !== undefined)
+    log.warn('repositories are not searched until they are built again', catalog.unusable);
+  const module = await compileCore(undefined, !isOwner);
+  const threadCount = workers ?? availableParallelism();
+  const shares = mappingShares(threadCount);
+  const notePath = path.join(dataDir, NOTE_FILE);
+  // Shards that were being searched when the last process crashed.
+  const notedIds = isOwner ? readNotes(notePath) : [];
+  const hasNotes = isOwner && areNotesMade(notePath, log);
+  const searcher = new Searcher(module, {
+    mappingMax: shares?.main,
+    note: hasNotes ? { path: notePath, slot: 0 } : undefined,
+  });
+  const tooMany = mappingWarning(catalog.shardFiles, threadCount);
+  if (tooMany !== undefined) log.warn(tooMany);
+  const pool = new SearchPool({
+    module,
+    workers: threadCount,
+    notePath: hasNotes ? notePath : undefined,
+    onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
+  });
+  const snapshots = new SnapshotManager(searcher, pool);
+  const inlineNs = isOwner ? undefined : ALONE_NS;
+  return { module, searcher, pool, snapshots, threadCount, notePath, notedIds, inlineNs };
+}
+
+/** False: searches are not recorded. */
+function areNotesMade(notePath: string, log: Log): boolean {
+  try {
+    makeNotes(notePath);
+    return true;
+  } catch (error) {
+    log.warn('searched shards cannot be recorded: after a crash no shard is checked before use', {
+      error: messageOf(error),
+    });
+    return false;
+  }
+}
+
+/** @param more  what only an owner knows */
+export function enginePartsOf(
+  options: SearchOptions,
+  catalog: Catalog,
+  { searcher, pool, snapshots, inlineNs }: SearchHost,
+  onShardFailure: NonNullable<EngineParts['onShardFailure']>,
+  more: Pick<EngineParts, 'connectionsOf' | 'revisions'> = {},
+): EngineParts {
+  return {
+    ...more,
+    searcher,
+    pool,
+    inlineNs,
+    snapshots,
+    tooLargeOf: (repoId) => catalog.repo(repoId)?.skipped['too_large'] ?? 0,
+    startThreads: new StartThreads(pool),
+    shortSearches: new ShortSearches(pool),
+    get timeoutMs() {
+      return options.searchTimeoutMs;
+    },
+    onShardFailure,
+    onCompleted: options.onCompleted,
+  };
+}
+
+/** Opens an index read-only, whoever owns it: nothing is removed, locked or built. Errors: CatalogError. */
+export async function openToSearch(options: SearchOptions): Promise<Searching> {
+  const catalog = await readCatalog(options.dataDir);
+  const host = await openSearchHost(options, catalog, false);
+  const { snapshots, pool } = host;
+  const served = new Served({
+    catalog,
+    log: options.log,
+    publish: (snapshot) => snapshots.publish(snapshot),
+    onDamage: () => {},
+    onSymbolsLost: () => {},
+  });
+  const parts = enginePartsOf(options, catalog, host, (shardId, reason, fault) =>
+    served.noteShardFailure(shardId, reason, fault),
+  );
+  return {
+    catalog,
+    served,
+    parts,
+    pool,
+    async close() {
+      served.close();
+      await pool.close();
+    },
+  };
+}
