@@ -34,6 +34,9 @@ const THREADS = [
   'sources/git/ref-poll-worker',
 ];
 
+/** What few searches load, by `import()` and before anything is printed: there the whole program begins in place of search.cjs. */
+const WHOLE = ['main', 'configuration', 'catalog-schemas'];
+
 const WORD = 'needle';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -91,7 +94,10 @@ writeVersions(root);
 keepContents('bundle', [...inputsOf(program), ...inputsOf(search), ...inputsOf(threads)]);
 
 function leaveOut({ onResolve }) {
-  onResolve({ filter: /^\.\/main\.js$/ }, ({ path: name }) => ({ path: name, external: true }));
+  const filter = new RegExp(`/(?:${WHOLE.join('|')})\\.js$`);
+  onResolve({ filter }, ({ kind }) =>
+    kind === 'dynamic-import' ? { path: './trawl.cjs', external: true } : undefined,
+  );
 }
 
 function writeText(file, { outputFiles }) {

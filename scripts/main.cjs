@@ -48,9 +48,15 @@ function runBundle(name) {
   const filename = `${__dirname}/${name}.cjs`;
   const text = readFileSync(filename, 'latin1');
   const script = new Script(text, { filename, cachedData: codeOf(name, text) });
-  // The bundle of searches leaves out the whole program, which begins when it is loaded.
-  const load = (one) => (one === './main.js' ? runBundle('trawl') : require(one));
   script.runInThisContext()(Object.assign(load, require), pathToFileURL(filename).href);
+}
+
+/** `require` of a bundle. In place of what that of searches lacks (WHOLE of scripts/bundle.mjs) the whole program begins. */
+function load(name) {
+  if (name !== './trawl.cjs') return require(name);
+  runBundle('trawl');
+  // A promise of it never resolves.
+  return { then() {} };
 }
 
 /** What was kept of a run with this very text: V8 compares lengths alone. */

@@ -15,7 +15,7 @@ import {
   type CatalogRepo,
   catalogSchema,
   type CatalogState,
-} from '../index/catalog/catalog-records.ts';
+} from '../index/catalog/catalog-schemas.ts';
 import { restoreRows } from '../index/catalog/catalog-rows.ts';
 import {
   PLACING_FOLDERS,

@@ -1,6 +1,7 @@
 // Client of the control socket (http/control-server.ts): sends requests to whoever owns a data directory.
 
 import { type IncomingMessage, request } from 'node:http';
+import { userInfo } from 'node:os';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
@@ -69,4 +70,13 @@ function unknownOutcome(error: Error): UsageError {
     'the daemon went away before it answered: check whether the change was made, and repeat the command if not',
     { cause: error },
   );
+}
+
+/** The system account of this process; without a name, as in some containers, `uid` and its number. */
+export function systemAccount(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${String(process.getuid?.() ?? 'unknown')}`;
+  }
 }

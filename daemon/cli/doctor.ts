@@ -21,7 +21,7 @@ import * as machine from './doctor-machine.ts';
 import { fine, type Outcome, problem, warning } from './doctor-outcome.ts';
 import { describeError } from './errors.ts';
 import { countOf } from './format.ts';
-import { systemAccount } from './operator.ts';
+import { systemAccount } from './control-client.ts';
 import type { CheckedFile } from './probe-connections.ts';
 
 export interface Finding extends Outcome {

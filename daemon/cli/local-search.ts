@@ -1,7 +1,7 @@
 // Searches the index of a data directory in this process; the counterpart of remote-search.ts. Loads the engine.
 
 import { messageOf } from '../base/caught.ts';
-import type { Configuration } from '../base/config/configuration.ts';
+import type { SearchConfiguration } from '../base/config/search-configuration.ts';
 import { createLog } from '../base/log.ts';
 import { boundedRequest } from '../engine/query/request.ts';
 import { search } from '../engine/search/search.ts';
@@ -16,7 +16,7 @@ import { noIndexError, notIndexedYetError } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
 /** Every repo is visible. Errors: UsageError without an index. */
-export async function openLocalSearch(configuration: Configuration): Promise<SearchSource> {
+export async function openLocalSearch(configuration: SearchConfiguration): Promise<SearchSource> {
   const log = createLog(configuration.log);
   const { dataDir, settings } = configuration;
   const instance = await openToSearch({

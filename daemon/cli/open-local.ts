@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import type { Configuration, Flags } from '../base/config/configuration.ts';
+import { unconfigured } from '../base/config/search-configuration.ts';
 import { findOwnDaemon } from './own-daemon.ts';
 import { openRemoteSearch } from './remote-search.ts';
 import type { SearchSource } from './search-source.ts';
@@ -37,6 +38,8 @@ export async function openLocalSearch(options: CommonOptions): Promise<SearchSou
     const daemon = await findOwnDaemon(path.resolve(options.dataDir));
     if (daemon !== undefined) return openRemoteSearch(daemon);
   }
+  const { dataDir, config, logLevel = 'warn' } = options;
+  const plain = config === undefined ? unconfigured(dataDir, logLevel, process.env) : undefined;
   const local = await import('./local-search.ts');
-  return local.openLocalSearch(await quietly(options));
+  return local.openLocalSearch(plain ?? (await quietly(options)));
 }

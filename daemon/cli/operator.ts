@@ -1,7 +1,6 @@
 // Sends the operator's requests to the daemon that owns the data directory; without one this process owns it meanwhile.
 
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -12,7 +11,7 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import type { LockedError } from '../index/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
-import { callControl, NoDaemonError } from './control-client.ts';
+import { callControl, NoDaemonError, systemAccount } from './control-client.ts';
 import { RequestError, isErrorObject, UsageError } from './errors.ts';
 
 /** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
@@ -180,14 +179,5 @@ async function isThere(socketPath: string, dataDir: string, silenceMs: number): 
       `the daemon of ${dataDir} has not answered for ${silenceMs / 1000} s; ${join(dataDir, 'lock')} names its process: end it, and start it again`,
       { cause: error },
     );
-  }
-}
-
-/** The system account of this process; without a name, as in some containers, `uid` and its number. */
-export function systemAccount(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${String(process.getuid?.() ?? 'unknown')}`;
   }
 }

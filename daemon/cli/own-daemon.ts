@@ -5,8 +5,6 @@ import { text } from 'node:stream/consumers';
 import type { listRepoRules } from '../api/sources/repo-rule-endpoints.ts';
 import type { AnswerOf } from '../api/shapes/endpoint.ts';
 import { findControlPath } from '../base/config/control-path.ts';
-import { callControl } from './control-client.ts';
-import { systemAccount } from './operator.ts';
 import type { Daemon } from './remote-search.ts';
 
 /** Guess: longer than a busy daemon takes; then the index is opened here. */
@@ -15,8 +13,10 @@ const SILENCE_MS = 1_000;
 /** Undefined: none runs, or it does not answer searches yet. */
 export async function findOwnDaemon(dataDir: string): Promise<Daemon | undefined> {
   const socketPath = findControlPath(dataDir);
-  const account = systemAccount();
   if (!existsSync(socketPath)) return undefined;
+  // Why here: a search without a daemon needs no HTTP.
+  const { callControl, systemAccount } = await import('./control-client.ts');
+  const account = systemAccount();
   const get = (path: string, signal?: AbortSignal) =>
     callControl(socketPath, { method: 'GET', path, account, ...(signal && { signal }) });
   try {

@@ -7,11 +7,9 @@ import { openLocalSearch } from './open-local.ts';
 import { createProcessContext } from './process-context.ts';
 import { runProgram } from './program.ts';
 
-const context = createProcessContext({ openLocalSearch }, async () => {
-  // The whole program begins again: nothing was printed.
-  await import('./main.ts');
-  return new Promise(() => {});
-});
+// The whole program begins in place of this one, and offers it (scripts/bundle.mjs).
+const offerIndex = () => import('./main.ts').then(() => undefined);
+const context = createProcessContext({ openLocalSearch }, offerIndex);
 
 void runProgram(process.argv.slice(2), context, {
   add: [addSearchCommand, addExplainCommand],

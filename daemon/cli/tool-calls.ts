@@ -26,7 +26,8 @@ import type { Log } from '../base/log.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { callControl, NoDaemonError } from './control-client.ts';
 import { isErrorObject, RequestError } from './errors.ts';
-import { Operator, reach, systemAccount } from './operator.ts';
+import { systemAccount } from './control-client.ts';
+import { Operator, reach } from './operator.ts';
 
 /** Tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
 const INDEX_WAIT_MS = 50_000;

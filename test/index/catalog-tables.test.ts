@@ -2,12 +2,16 @@
 // is refused or contained.
 
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { z } from 'zod';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { messageOf } from '../../daemon/base/caught.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
+import { FORM } from '../../daemon/index/catalog/catalog-rows.ts';
+import { repoSchema } from '../../daemon/index/catalog/catalog-schemas.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
 import { StoreError } from '../../daemon/store/error.ts';
@@ -31,6 +35,11 @@ function randomOf(seed: number): (bound: number) => number {
     return Math.floor((state / 2 ** 32) * bound);
   };
 }
+
+void test('the form of rows is that of their schema: another one has them validated', () => {
+  const schema = JSON.stringify(z.toJSONSchema(repoSchema));
+  assert.equal(FORM, hash('sha256', schema, 'hex').slice(0, 16));
+});
 
 async function read(dataDir: string): Promise<{ repos: readonly CatalogRepo[]; damaged: unknown }> {
   const catalog = new Catalog(dataDir);

@@ -9,6 +9,8 @@ export interface Import {
   readonly file: string;
   /** A file like `file`, or the name of a package. */
   readonly target: string;
+  /** By `import()`. */
+  readonly isLater: boolean;
 }
 
 const IMPORT =
@@ -28,6 +30,7 @@ export function importsOf(files: readonly string[]): Import[] {
     [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(({ groups }) => ({
       file,
       target: resolveTarget(file, groups?.['from'] ?? groups?.['called'] ?? ''),
+      isLater: groups?.['called'] !== undefined,
     })),
   );
 }
@@ -40,7 +43,9 @@ function resolveTarget(file: string, specifier: string): string {
 }
 
 /** A cycle among the files, as its members in order; undefined if there is none. */
-export function findCycle(imports: readonly Import[]): string[] | undefined {
+export function findCycle(
+  imports: readonly Pick<Import, 'file' | 'target'>[],
+): string[] | undefined {
   const targets = new Map<string, string[]>();
   for (const { file, target } of imports) targets.set(file, [...(targets.get(file) ?? []), target]);
   const done = new Set<string>();

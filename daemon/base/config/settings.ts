@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ConfigError } from './error.ts';
+import { DEFAULTS } from './search-configuration.ts';
 import { secretSchema } from './secret-source.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log-levels.ts';
 
@@ -77,8 +78,10 @@ export const settingsSchema = z.strictObject({
   permissionSyncMaxAgeMs: integer(1, 86400000).describe(
     'how long the last answer counts while a host cannot be asked',
   ),
-  maxMatchCount: integer(1, 100000).describe('a search that asks for more gets this'),
-  searchTimeoutMs: integer(0, 30000).describe('deadline of a search; 0 = none'),
+  maxMatchCount: integer(1, DEFAULTS.maxMatchCount).describe(
+    'a search that asks for more gets this',
+  ),
+  searchTimeoutMs: integer(0, DEFAULTS.searchTimeoutMs).describe('deadline of a search; 0 = none'),
   slowSearchMs: integer(0, 0).describe(
     'a search that takes longer is logged with its query; 0 = none',
   ),

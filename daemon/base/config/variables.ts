@@ -5,6 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '../log-levels.ts';
+import { DEFAULTS } from './search-configuration.ts';
 
 export interface Variable {
   readonly name: string;
@@ -59,7 +60,7 @@ export const VARIABLES = {
   port: {
     name: 'TRAWL_PORT',
     flag: 'port',
-    defaultText: '3000',
+    defaultText: String(DEFAULTS.port),
     allowed: '0 to 65535',
     schema: integer(0, 65535),
   },

@@ -172,7 +172,7 @@ export class Catalog {
    * Errors: CatalogError; NOT_READY.
    */
   async load(isOwner = false): Promise<void> {
-    const { repos: stored, damaged, quarantine, writer } = loadRows(this.#dataDir, isOwner);
+    const { repos: stored, damaged, quarantine, writer } = await loadRows(this.#dataDir, isOwner);
     this.damaged = damaged;
     this.quarantine = quarantine;
     this.#writer = writer;

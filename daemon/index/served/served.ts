@@ -1,7 +1,6 @@
 // What searches see: the served repos and their shards without those out of service. Takes failing shards out of
 // service, and notifies the indexer and the symbol finder.
 
-import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
 import type { Log } from '../../base/log.ts';
@@ -18,13 +17,12 @@ import type { RepoRegistry } from '../register/registry.ts';
 import { OtherSourceError } from '../register/which-repo.ts';
 import { liveIdOf, shardIdOf, VisibleIndex } from './visible-index.ts';
 
-const reasonsSchema = z.record(z.string(), z.string());
-
 /** Why shards are out of service, by shardId, as stored: after a restart they stay so until their repos are built. */
 export function quarantineIn(catalog: Catalog): Map<string, string> {
   try {
-    const text = catalog.quarantine ?? '{}';
-    return new Map(Object.entries(reasonsSchema.parse(JSON.parse(text))));
+    const reasons: object = JSON.parse(catalog.quarantine ?? '{}');
+    const entries = Object.entries(reasons).map(([id, reason]) => [id, String(reason)] as const);
+    return new Map(entries);
   } catch {
     // Damage is found again when it is read.
     return new Map();

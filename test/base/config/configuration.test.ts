@@ -10,6 +10,7 @@ import { inspect } from 'node:util';
 import { readConfiguration } from '../../../daemon/base/config/configuration.ts';
 import type { Environment, Flags } from '../../../daemon/base/config/configuration.ts';
 import { ConfigError } from '../../../daemon/base/config/error.ts';
+import { unconfigured } from '../../../daemon/base/config/search-configuration.ts';
 import { openInstanceSecret } from '../../../daemon/base/config/secrets.ts';
 import { readSettings } from '../../../daemon/base/config/settings.ts';
 import { readProductVersion } from '../../../daemon/base/config/version.ts';
@@ -31,6 +32,18 @@ function refusal(env: Environment, flags: Flags = {}): ConfigError {
 }
 
 describe('configuration', () => {
+  test('without variables and files a search has what the configuration would say', () => {
+    const plain = unconfigured(folder, 'warn', { TRAWL_DATA_DIR: folder, PATH: '/bin' });
+    const flags = { dataDir: folder, logLevel: 'warn' };
+    const { dataDir, log, baseUrl, port, settings } = readConfiguration({ env: {}, flags });
+    const { maxMatchCount, searchTimeoutMs } = settings;
+    const read = { dataDir, log, baseUrl, port, settings: { maxMatchCount, searchTimeoutMs } };
+    assert.deepEqual(plain, read);
+    assert.equal(unconfigured(folder, 'warn', { TRAWL_LOG_FORMAT: 'json' }), undefined);
+    assert.equal(unconfigured(folder, 'loud', {}), undefined);
+    assert.equal(unconfigured(path.join(folder, 'none'), 'warn', {}), undefined);
+  });
+
   test('flags override variables, variables override defaults', () => {
     const env = {
       TRAWL_PORT: '1',
