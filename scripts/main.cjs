@@ -55,7 +55,7 @@ function runBundle(name) {
 function load(name) {
   if (name !== './trawl.cjs') return require(name);
   runBundle('trawl');
-  // A promise of it never resolves.
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise of it never resolves
   return { then() {} };
 }
 
