@@ -22,12 +22,17 @@ import {
   docBitmapSize,
   failBinding,
   failStatus,
+  hasLongList,
+  heedLongLists,
   indexBytes,
   intersectBitmaps,
   isEmptyBitmap,
+  LONG_ENDS,
+  LONG_NOTED,
   newDocBitmap,
   NO_DOCS,
   regexRuns,
+  restrictedDocs,
   restrictTo,
   uniteBitmaps,
 } from './bound.ts';
@@ -49,6 +54,7 @@ import {
   DocsNode,
   LanguageNode,
 } from './filters.ts';
+import { firstPart, mayHaveParts } from './first-part.ts';
 import { definingDocs, namedDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot, nodeCounts, nodeCountsSize, setNodeCounts } from './match-tree.ts';
@@ -75,20 +81,44 @@ const STEP_SHIFT: u32 = 3;
 const BYTES_MAX: u32 = 1 << 26;
 
 /** Bitmaps of docs, 0: none: the heads (heads.ts), and those of them found by name. */
-export let heads: usize = 0;
+let heads: usize = 0;
 let nameHeads: usize = 0;
+
+/** Which docs a binding is of. */
+export const OF_HEADS: u32 = 0;
+export const OF_PART: u32 = 1;
+export const OF_ALL: u32 = 2;
+/** The extent of the present binding. */
+export let extent: u32 = OF_ALL;
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
  * and names of symbols, but no other content.
+ * @param mayBePart  the heads and the first part will do, if a list is long (first-part.ts)
  * Errors: STATUS_FRAME for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
  */
-export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
+export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  extent = OF_ALL;
+  if (mayHaveParts(view)) heedLongLists(mayBePart ? LONG_ENDS : LONG_NOTED);
   const verdict = bindNode(arena, matchRoot);
+  if (mayBePart && hasLongList) return bindPart(arena, view, stats);
   if (verdict != NO_DOCS) findHeads(arena);
-  return listCandidates(arena, verdict, false, stats);
+  return listCandidates(arena, verdict, hasLongList ? firstPart(arena) : 0, stats);
+}
+
+function bindPart(arena: Arena, view: ShardView, stats: usize): i32 {
+  if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  extent = OF_PART;
+  findHeads(arena);
+  const part = firstPart(arena);
+  const docs = newDocBitmap(arena);
+  if (failStatus != STATUS_OK) return failStatus;
+  memory.copy(docs, part, docBitmapSize());
+  if (heads != 0) uniteBitmaps(docs, heads, docBitmapSize());
+  restrictTo(docs);
+  return listCandidates(arena, bindNode(arena, matchRoot), part, stats);
 }
 
 /**
@@ -97,10 +127,11 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
  */
 export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
+  extent = OF_HEADS;
   findHeads(arena);
   if (heads != 0) restrictTo(heads);
   const verdict: usize = heads == 0 ? NO_DOCS : bindNode(arena, matchRoot);
-  return listCandidates(arena, verdict, true, stats);
+  return listCandidates(arena, verdict, 0, stats);
 }
 
 /**
@@ -142,15 +173,12 @@ function begin(arena: Arena, view: ShardView): bool {
   return blockSetsInit(arena);
 }
 
-function listCandidates(
-  arena: Arena,
-  verdict: usize,
-  isHeadsOnly: bool,
-  stats: usize,
-): i32 {
+/** @param part  0, or the docs of the first part */
+function listCandidates(arena: Arena, verdict: usize, part: usize, stats: usize): i32 {
   if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
-  let status = collectCandidates(arena, verdict, nameHeads, heads, isHeadsOnly);
+  const docs = verdict == ALL_DOCS && extent != OF_ALL ? restrictedDocs : verdict;
+  let status = collectCandidates(arena, docs, nameHeads, heads, part, extent == OF_ALL);
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
@@ -164,6 +192,7 @@ function listCandidates(
   store<f64>(stats, headCount > 0 ? 1 : 0, layout.BIND_HEAD_UNITS_OFFSET);
   const mayMatchFolded = matchRoot.ruledOut != RULED_OUT_FOLDED;
   store<f64>(stats, mayMatchFolded ? 1 : 0, layout.BIND_MAY_MATCH_FOLDED_OFFSET);
+  store<f64>(stats, extent == OF_PART ? 1 : 0, layout.BIND_IS_PART_OFFSET);
   return STATUS_OK;
 }
 

@@ -8,8 +8,8 @@ import { BIND_STATS_SIZE } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
-import { bindHeads, bindShard, bindSome, heads } from './bind.ts';
-import { docBitmapSizeOf, docSetCount, rebind } from './bound.ts';
+import { bindHeads, bindShard, bindSome, extent, OF_ALL, OF_HEADS, OF_PART } from './bind.ts';
+import { docBitmapSizeOf, docSetCount, rebind, restrictedDocs } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
 import { nodeCounts, restoreTree, saveTree, treeSize } from './match-tree.ts';
 
@@ -20,7 +20,8 @@ class KeptBinding {
   stats: u32;
   candidates: Candidates;
   tree: u32;
-  heads: u32; // a bitmap of the docs that it is restricted to; 0: all
+  extent: u32; // OF_*
+  docs: u32; // a bitmap of the docs that it is restricted to; 0: all
 }
 
 /** Views refer to it, to tell whether their binding is still kept; 0 is never valid. */
@@ -34,28 +35,25 @@ export function beginBindings(arena: Arena): void {
 }
 
 /**
- * Binds the tree to `view`, or restores the kept binding. @param isHeadsOnly  binds at least its
- * heads. Errors: as bindShard.
+ * Binds the tree to `view`, or restores the kept binding. @param least  OF_*: what will do. Errors:
+ * as bindShard.
  */
-export function bindOrRestore(
-  arena: Arena,
-  view: ShardView,
-  isHeadsOnly: bool,
-  stats: usize,
-): i32 {
+export function bindOrRestore(arena: Arena, view: ShardView, least: u32, stats: usize): i32 {
   const kept = findKept(view);
-  if (changetype<usize>(kept) != 0 && (isHeadsOnly || kept.heads == 0)) {
+  if (changetype<usize>(kept) != 0 && kept.extent >= least) {
     restore(kept, stats);
     return STATUS_OK;
   }
   // docSetsInit has trimmed already; trimming again would free the sets that it allocated.
   if (docSetCount == 0) trimBindings(arena);
   const start = arenaMark(arena);
-  const status = isHeadsOnly ? bindHeads(arena, view, stats) : bindShard(arena, view, stats);
+  const status =
+    least == OF_HEADS
+      ? bindHeads(arena, view, stats)
+      : bindShard(arena, view, least == OF_PART, stats);
   if (status != STATUS_OK) arenaReset(arena, start);
   // A shard without candidates is not bound again. Counts of nodes are not kept.
-  else if (candidateDocCount > 0 && nodeCounts == 0)
-    keep(arena, view, stats, isHeadsOnly ? heads : 0);
+  else if (candidateDocCount > 0 && nodeCounts == 0) keep(arena, view, stats);
   return status;
 }
 
@@ -65,7 +63,7 @@ export function bindOrRestore(
  */
 export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, count: u32): i32 {
   const kept = findKept(view);
-  if (changetype<usize>(kept) != 0 && areIn(view, kept.heads, ids, count)) {
+  if (changetype<usize>(kept) != 0 && areIn(view, kept.docs, ids, count)) {
     restore(kept, 0);
     return STATUS_OK;
   }
@@ -97,7 +95,7 @@ function areIn(view: ShardView, bitmap: usize, ids: usize, count: u32): bool {
 
 export function isKept(view: ShardView): bool {
   const kept = findKept(view);
-  return changetype<usize>(kept) != 0 && kept.heads == 0;
+  return changetype<usize>(kept) != 0 && kept.extent == OF_ALL;
 }
 
 /** Drops the kept bindings if they take more than half of the arena. */
@@ -111,8 +109,8 @@ function findKept(view: ShardView): KeptBinding {
   return changetype<KeptBinding>(view.keptIn == generation ? <usize>view.kept : 0);
 }
 
-/** Keeps the current binding, if there is room. @param heads  bitmap of its docs; 0: all */
-function keep(arena: Arena, view: ShardView, stats: usize, heads: usize): void {
+/** Keeps the current binding, if there is room. */
+function keep(arena: Arena, view: ShardView, stats: usize): void {
   const head = arenaAlloc(arena, offsetof<KeptBinding>(), 8);
   const savedStats = arenaAlloc(arena, BIND_STATS_SIZE, 8);
   const candidates = arenaAlloc(arena, offsetof<Candidates>(), 8);
@@ -123,7 +121,8 @@ function keep(arena: Arena, view: ShardView, stats: usize, heads: usize): void {
   kept.stats = <u32>savedStats;
   kept.candidates = changetype<Candidates>(candidates);
   kept.tree = <u32>tree;
-  kept.heads = <u32>heads;
+  kept.extent = extent;
+  kept.docs = <u32>restrictedDocs;
   memory.copy(savedStats, stats, BIND_STATS_SIZE);
   saveCandidates(kept.candidates);
   saveTree(tree);

@@ -12,6 +12,7 @@ import {
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import {
+  firstFrameSize,
   GRAM_ABSENT,
   listMask,
   listSize,
@@ -31,6 +32,7 @@ import {
   countIndexBytes,
   failBinding,
   failStatus,
+  heedList,
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
@@ -217,6 +219,8 @@ export function intersectGrams(
     list.size = listSize(boundView, list.gram);
   }
   sortBySize(lists, keyCount);
+  heedList(firstFrameSize(boundView, listAt(lists, 0).gram));
+  if (failStatus != STATUS_OK) return;
   let segments = boundSegments;
   for (let i: u32 = 0; i < keyCount && segments != 0; i++) {
     const list = listAt(lists, i);

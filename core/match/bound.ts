@@ -1,7 +1,7 @@
 // The shard that the match tree is bound to, the counts of binding, and bitmaps of its docs.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { ShardView } from '../shard/view.ts';
 import { BITMAP_SIZE, NONE_ID, PATH_ROW_SIZE_MAX, SEGMENT_BLOCKS } from '../shared/format.ts';
@@ -21,6 +21,13 @@ export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
 export let regexRuns: u32 = 0;
 export let failStatus: i32 = 0;
+
+/** What a list that is long in the first segment does to binding: nothing, it is noted, or also ends binding. */
+export const LONG_IGNORED: u32 = 0;
+export const LONG_NOTED: u32 = 1;
+export const LONG_ENDS: u32 = 2;
+let atLongList: u32 = LONG_IGNORED;
+export let hasLongList: bool = false;
 
 /** The result of a subtree for docs: none, all, or those in a bitmap. */
 export const NO_DOCS: usize = 1;
@@ -42,6 +49,23 @@ export function beginBinding(view: ShardView): void {
   indexBytes = 0;
   regexRuns = 0;
   failStatus = STATUS_OK;
+  atLongList = LONG_IGNORED;
+  hasLongList = false;
+}
+
+/** @param action  LONG_* */
+export function heedLongLists(action: u32): void {
+  atLongList = action;
+}
+
+/** Guess: coded bytes, some 200 blocks: the first part has more matches than a usual limit. */
+const LONG_FRAME_SIZE: u32 = 96;
+
+/** To be called with the coded bytes of the shortest list of a literal in the first segment. */
+export function heedList(size: u32): void {
+  if (atLongList == LONG_IGNORED || size < LONG_FRAME_SIZE) return;
+  hasLongList = true;
+  if (atLongList == LONG_ENDS) failBinding(STATUS_STOPPED);
 }
 
 /** Makes the shard of a kept binding the bound one again. */

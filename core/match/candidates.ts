@@ -21,6 +21,8 @@ export let candidateDocCount: u32 = 0;
 export let candidateBytes: f64 = 0;
 /** Candidates that are heads (heads.ts): the first ones, and the first unit. */
 export let headCount: u32 = 0;
+/** Candidates up to the end of the first part, where a unit ends; 0: there is none. */
+let partEnd: u32 = 0;
 /**
  * First candidate of each unit, u32, with one more element for the end.
  *
@@ -60,21 +62,26 @@ export function restoreCandidates(saved: Candidates): void {
 const HEADS_MAX: u32 = 24;
 
 /**
- * Lists the candidate docs, those of one blob together: heads, those that may score best
- * (candidate-order.ts), the others. Errors: STATUS_OUT_OF_MEMORY.
+ * Lists the candidate docs, those of one blob together: heads, those of the first part
+ * (first-part.ts), those that may score best (candidate-order.ts), the others.
+ * Errors: STATUS_OUT_OF_MEMORY.
  * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which is not changed
- * @param heads  0, or a bitmap of docs; with a doc it has all of the same content
  * @param nameHeads  0, or a bitmap of those of `heads` that come first
+ * @param heads  0, or a bitmap of docs; with a doc it has all of the same content
+ * @param part  0, or such a bitmap of the first part
+ * @param isOfAll  false: only heads and part are listed
  */
 export function collectCandidates(
   arena: Arena,
   verdict: usize,
   nameHeads: usize,
   heads: usize,
-  isHeadsOnly: bool,
+  part: usize,
+  isOfAll: bool,
 ): i32 {
   candidateDocCount = 0;
   headCount = 0;
+  partEnd = 0;
   candidateDocs = 0;
   if (verdict == NO_DOCS) return STATUS_OK;
   candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
@@ -83,12 +90,15 @@ export function collectCandidates(
   const remaining = newDocBitmap(arena);
   if (remaining == 0) return STATUS_OUT_OF_MEMORY;
   if (verdict != ALL_DOCS) memory.copy(remaining, verdict, docBitmapSize());
-  else if (isHeadsOnly) memory.copy(remaining, heads, docBitmapSize());
   else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(remaining, docId);
   if (nameHeads != 0) listDocs(remaining, nameHeads, HEADS_MAX);
   if (heads != 0) listDocs(remaining, heads, HEADS_MAX);
   headCount = candidateDocCount;
-  if (isHeadsOnly) return STATUS_OK;
+  if (part != 0) {
+    listDocs(remaining, part, 0xffffffff);
+    partEnd = candidateDocCount;
+  }
+  if (!isOfAll) return STATUS_OK;
   listDocs(remaining, remaining, 0xffffffff);
   return orderCandidates(
     arena,
@@ -154,7 +164,8 @@ export function cutUnits(arena: Arena): i32 {
     const isSameBlob = blobId != NONE_ID && blobId == previousBlob;
     const size = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
     const isFull = docs >= UNIT_DOCS_MAX || bytes + size > UNIT_BYTES_MAX;
-    if (i == 0 || i == headCount || (i > headCount && isFull && !isSameBlob)) {
+    const isStart = i == 0 || i == headCount || i == partEnd;
+    if (isStart || (i > headCount && isFull && !isSameBlob)) {
       store<u32>(unitStarts + (<usize>unitCount << 2), i);
       unitCount++;
       docs = 0;

@@ -8,6 +8,7 @@ import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from '../base/are
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { ShardView } from '../shard/view.ts';
+import { OF_ALL, OF_HEADS, OF_PART } from './bind.ts';
 import {
   beginBindings,
   bindOrRestore,
@@ -53,16 +54,19 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
   return table;
 }
 
-/** Counters (BIND_*) go to `stats`. Bound shards must stay open until the next planCompile. */
-export function planBind(view: ShardView, stats: usize): i32 {
+/**
+ * Counters (BIND_*) go to `stats`. Bound shards must stay open until the next planCompile.
+ * @param mayBePart  the first units will do (first-part.ts)
+ */
+export function planBind(view: ShardView, mayBePart: bool, stats: usize): i32 {
   forgetReads();
-  return endBinding(bindOrRestore(requestArena, view, false, stats));
+  return endBinding(bindOrRestore(requestArena, view, mayBePart ? OF_PART : OF_ALL, stats));
 }
 
 /** As planBind, but only for the heads of the shard (heads.ts), which are its only unit. */
 export function planBindHeads(view: ShardView, stats: usize): i32 {
   forgetReads();
-  return endBinding(bindOrRestore(requestArena, view, true, stats));
+  return endBinding(bindOrRestore(requestArena, view, OF_HEADS, stats));
 }
 
 /** As planBind, but only for the `count` docs whose u32 ids are at `ids`; there are no units. */

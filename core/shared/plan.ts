@@ -119,7 +119,7 @@ export const RENDER_BYTES_READ_OFFSET: u32 = 36;
 export const LINK_TEXTS_SIZE: u32 = 32;
 
 // Counters of one shard's binding and of one unit, f64 each.
-export const BIND_STATS_SIZE: u32 = 72;
+export const BIND_STATS_SIZE: u32 = 80;
 export const BIND_LOOKUPS_OFFSET: u32 = 0;
 export const BIND_INDEX_BYTES_OFFSET: u32 = 8;
 export const BIND_BLOCKS_OFFSET: u32 = 16;
@@ -131,6 +131,8 @@ export const BIND_REGEXPS_OFFSET: u32 = 48;
 export const BIND_HEAD_UNITS_OFFSET: u32 = 56;
 /** 0: whatever the case of its letters, the plan matches no doc of the shard; 1: it may. */
 export const BIND_MAY_MATCH_FOLDED_OFFSET: u32 = 64;
+/** 1: only the first part of the shard is bound (core/match/first-part.ts). */
+export const BIND_IS_PART_OFFSET: u32 = 72;
 
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;

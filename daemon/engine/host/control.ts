@@ -1,5 +1,5 @@
-// The shared words of one search: a stop word; for each shard the next unit, its counts of units and head units
-// (core/match/heads.ts); then a word for each unit. Order: head units of all shards, then the other units by shard. A search
+// The shared words of one search: a stop word; for each shard the next unit, its counts of units, head units
+// (core/match/heads.ts) and units of the first part (core/match/first-part.ts); then a word for each unit. Order: head units of all shards, then the other units by shard. A search
 // stops when the units finished in this order, without a gap, exceed the limit: the answer does not depend on how threads race.
 
 import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
@@ -13,7 +13,9 @@ const NEXT = 0;
 const COUNT = 1;
 /** 0: unknown; else the number of head units plus 1. */
 const HEADS = 2;
-const SHARD_HEAD = 3;
+/** 0: unknown; else the number of units of the first part, heads included, plus 1. */
+const PART = 3;
+const SHARD_HEAD = 4;
 /** Words of unfinished units. */
 const FREE = 0;
 const CLAIMED = -1;
@@ -81,12 +83,13 @@ export class SearchControl {
     return Atomics.load(this.#words, HALT) === STOPPED;
   }
 
-  /** The next unit of a bound shard; undefined: all are claimed. */
-  claim(shard: number): number | undefined {
-    const count = this.unitCount(shard) ?? 0;
+  /** The next of the first `count` units of a shard; undefined: they are claimed. */
+  claim(shard: number, count: number): number | undefined {
+    const word = shardWord(shard) + NEXT;
     for (;;) {
-      const unit = Atomics.add(this.#words, shardWord(shard) + NEXT, 1);
+      const unit = Atomics.load(this.#words, word);
       if (unit >= count) return undefined;
+      if (Atomics.compareExchange(this.#words, word, unit, unit + 1) !== unit) continue;
       if (this.#claimUnit(shard, unit)) return unit;
     }
   }
@@ -123,15 +126,28 @@ export class SearchControl {
     Atomics.store(this.#words, shardWord(shard) + HEADS, count + 1);
   }
 
-  /** Undefined: no thread has bound the shard yet. */
+  /** Every thread that binds the first part computes the same. */
+  setPartCount(shard: number, count: number): void {
+    Atomics.store(this.#words, shardWord(shard) + PART, count + 1);
+  }
+
+  /** Undefined: no thread has bound the whole shard yet. */
   unitCount(shard: number): number | undefined {
-    const count = Atomics.load(this.#words, shardWord(shard) + COUNT);
-    return count === 0 ? undefined : count - 1;
+    return this.#countAt(shardWord(shard) + COUNT);
   }
 
   /** Undefined: no thread has determined them. */
   headCount(shard: number): number | undefined {
-    const count = Atomics.load(this.#words, shardWord(shard) + HEADS);
+    return this.#countAt(shardWord(shard) + HEADS);
+  }
+
+  /** Undefined: no thread has bound the first part alone. */
+  partCount(shard: number): number | undefined {
+    return this.#countAt(shardWord(shard) + PART);
+  }
+
+  #countAt(word: number): number | undefined {
+    const count = Atomics.load(this.#words, word);
     return count === 0 ? undefined : count - 1;
   }
 
@@ -188,13 +204,16 @@ export class PrefixSum {
   isOver(limit: number): boolean {
     if (!this.#passHeads()) return false;
     while (this.#shard < this.#shardCount && this.#sum <= limit) {
-      const count = this.#control.unitCount(this.#shard);
-      if (count === undefined) break;
+      const whole = this.#control.unitCount(this.#shard);
+      const count = whole ?? this.#control.partCount(this.#shard) ?? 0;
       this.#unit = Math.max(this.#unit, this.#control.headCount(this.#shard) ?? 0);
-      if (this.#unit >= count) {
+      if (this.#unit < count) {
+        if (!this.#pass(this.#shard)) break;
+      } else if (whole === undefined) break;
+      else {
         this.#shard++;
         this.#unit = 0;
-      } else if (!this.#pass(this.#shard)) break;
+      }
     }
     return this.#sum > limit;
   }
@@ -224,8 +243,8 @@ export class PrefixSum {
 
 /**
  * Maximum units of a shard; `size`: bytes of its file. A unit ends when full of docs, or when the next doc would exceed its
- * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head.
+ * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head, one after the first part.
  */
 export function unitMaxOf({ size, docCount }: { size: number; docCount: number }): number {
-  return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 3;
+  return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 4;
 }

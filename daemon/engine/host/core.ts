@@ -35,7 +35,7 @@ export interface CoreExports {
   docSetSize(view: number): number;
   docSetsInit(view: number, count: number, bitmapCount: number): number;
   hasHeads(view: number): number;
-  planBind(view: number, stats: number): number;
+  planBind(view: number, mayBePart: number, stats: number): number;
   planBindHeads(view: number, stats: number): number;
   planBindDocs(view: number, ids: number, count: number): number;
   searchUnit(unit: number, out: number, stats: number, keptSize: number): number;

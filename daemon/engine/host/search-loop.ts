@@ -16,9 +16,13 @@ import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../../base/caught.ts';
 
+/** Guess: a higher limit needs more than the first part of a shard. */
+const PART_LIMIT_MAX = 200;
+
 export class SearchLoop {
   bindings: BindFinding[] = [];
   headBindings: BindFinding[] = [];
+  partBindings: BindFinding[] = [];
   units: UnitFinding[] = [];
   failures: FailureFinding[] = [];
   firstUnitNs: bigint | undefined;
@@ -39,6 +43,8 @@ export class SearchLoop {
   readonly #bound = new Set<number>();
   #shard = 0;
   #unitCount: number | undefined;
+  /** The next binding of the shard may be of its first part. */
+  #mayBePart: boolean;
   #hasStarted = false;
   #isPlanned = false;
 
@@ -56,6 +62,7 @@ export class SearchLoop {
     this.#control = control;
     // A search without a limit needs no order.
     this.#areHeadsFound = limit === Infinity;
+    this.#mayBePart = limit <= PART_LIMIT_MAX;
   }
 
   get #isAmidHeads(): boolean {
@@ -69,15 +76,25 @@ export class SearchLoop {
   }
 
   take(): Findings {
-    const { bindings, headBindings, units, failures, firstUnitNs } = this;
+    const { bindings, headBindings, partBindings, units, failures, firstUnitNs } = this;
     const times = this.#times;
     this.bindings = [];
     this.headBindings = [];
+    this.partBindings = [];
     this.units = [];
     this.failures = [];
     this.#times = [];
     const headShards = this.#areHeadsFound ? this.#headShards : undefined;
-    return { bindings, headBindings, units, failures, times, firstUnitNs, headShards };
+    return {
+      bindings,
+      headBindings,
+      partBindings,
+      units,
+      failures,
+      times,
+      firstUnitNs,
+      headShards,
+    };
   }
 
   #addTimes(bindNs: number, searchNs: number): void {
@@ -103,12 +120,13 @@ export class SearchLoop {
     if (!this.#areHeadsFound) this.#findHeadShards();
     else if (this.#isAmidHeads) this.#searchHeads(shardId, isStopRequested);
     else if (this.#control.isDrained(this.#shard)) this.#nextShard();
-    else if (this.#unitCount === undefined || !this.#searcher.isBound(shardId))
+    else if (this.#unitCount === undefined || !this.#searcher.isBound(shardId, this.#mayBePart))
       this.#try(() => this.#bind(shardId, isStopRequested));
     else {
-      const unit = this.#control.claim(this.#shard);
-      if (unit === undefined) this.#nextShard();
-      else this.#runOrLose(unit, isStopRequested);
+      const unit = this.#control.claim(this.#shard, this.#unitCount);
+      if (unit !== undefined) this.#runOrLose(unit, isStopRequested);
+      else if (this.#searcher.isBound(shardId)) this.#nextShard();
+      else this.#mayBePart = false;
     }
     return true;
   }
@@ -139,16 +157,23 @@ export class SearchLoop {
 
   #nextShard(): void {
     this.#unitCount = undefined;
+    this.#mayBePart = this.#limit <= PART_LIMIT_MAX;
     if (!this.#isAmidHeads) this.#shard++;
     else this.#shard = this.#headShards[++this.#headsDone] ?? 0;
   }
 
   #bind(shardId: string, isStopRequested: StopTest): void {
     const start = process.hrtime.bigint();
-    const binding = this.#searcher.bind(shardId, isStopRequested);
+    const binding = this.#searcher.bind(shardId, isStopRequested, this.#mayBePart);
     this.#addTimes(Number(process.hrtime.bigint() - start), 0);
     if (binding === undefined) return;
     this.#unitCount = binding.unitCount;
+    if (binding.isPart) {
+      if (this.#control.partCount(this.#shard) === undefined)
+        this.partBindings.push({ shard: this.#shard, ...binding });
+      this.#control.setPartCount(this.#shard, binding.unitCount);
+      return;
+    }
     if (!this.#bound.has(this.#shard)) {
       this.#bound.add(this.#shard);
       this.bindings.push({ shard: this.#shard, ...binding });

@@ -92,6 +92,8 @@ export interface Findings {
   readonly bindings: readonly BindFinding[];
   /** Only of heads (core/match/heads.ts). */
   readonly headBindings: readonly BindFinding[];
+  /** Of first parts (core/match/first-part.ts). */
+  readonly partBindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
   /** A shard may occur several times. */

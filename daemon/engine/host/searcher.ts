@@ -36,6 +36,8 @@ export interface Binding {
   readonly regexps: number;
   /** False: without regard to case the query finds nothing in the shard. True: it may. */
   readonly mayMatchFolded: boolean;
+  /** Only heads and the first part of the shard are bound (core/match/first-part.ts): the first units of the whole. */
+  readonly isPart: boolean;
   /** If requested by the plan: docs and blocks of each node (NODE_*), by its row. */
   readonly nodeCounts?: Uint32Array;
 }
@@ -150,7 +152,7 @@ export class Searcher {
   readonly #spaceByShard = new Map<string, Space>();
   #encodedPlan: EncodedPlan = NO_PLAN;
   readonly #compiled = new Set<Space>();
-  #bound: { space: Space; shardId: string; isOfAllDocs: boolean } | undefined;
+  #bound: { space: Space; shardId: string; of: 'some docs' | 'part' | 'all docs' } | undefined;
   #isTickAwaited = false;
   /** If unchanged since the last tick, a long search is running. */
   #lastPlan: EncodedPlan | undefined;
@@ -311,23 +313,24 @@ export class Searcher {
 
   /**
    * Binds the plan to a shard; units and docs refer to it until the next call. Cheap when repeated (core/match/bindings.ts).
-   * Undefined: it was stopped, and nothing is bound.
+   * Undefined: it was stopped, and nothing is bound. @param mayBePart  the first units will do
    */
   bind(shardId: string): Binding;
-  bind(shardId: string, isStopRequested: StopTest): Binding | undefined;
-  bind(shardId: string, isStopRequested = neverStops): Binding | undefined {
-    const space = this.#bindBy(shardId, isStopRequested, true, (view, { core, statsStart }) =>
-      core.exports.planBind(view, statsStart),
+  bind(shardId: string, isStopRequested: StopTest, mayBePart?: boolean): Binding | undefined;
+  bind(shardId: string, isStopRequested = neverStops, mayBePart = false): Binding | undefined {
+    const space = this.#bindBy(shardId, isStopRequested, (view, { core, statsStart }) =>
+      core.exports.planBind(view, Number(mayBePart), statsStart),
     );
     if (space === undefined) return undefined;
     const binding = bindingOf(space);
+    this.#bound = { space, shardId, of: binding.isPart ? 'part' : 'all docs' };
     if (space.core.exports.nodeCounts.value === 0) return binding;
     return { ...binding, nodeCounts: nodeCountsOf(space.core, this.#encodedPlan) };
   }
 
   /** Binds only docs that define a symbol named by the query: the first unit of `bind`. Cheaper, as it reads few lists. */
   bindHeads(shardId: string, isStopRequested: StopTest = neverStops): Binding | undefined {
-    const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, statsStart }) =>
+    const space = this.#bindBy(shardId, isStopRequested, (view, { core, statsStart }) =>
       core.exports.planBindHeads(view, statsStart),
     );
     return space && bindingOf(space);
@@ -335,7 +338,7 @@ export class Searcher {
 
   /** Binds only these docs, for rendering; there are no units. False: it was stopped. */
   bindDocs(shardId: string, docIds: readonly number[], isStopRequested: StopTest): boolean {
-    const space = this.#bindBy(shardId, isStopRequested, false, (view, { core, outputStart }) => {
+    const space = this.#bindBy(shardId, isStopRequested, (view, { core, outputStart }) => {
       core.words.set(docIds, outputStart / 4);
       return core.exports.planBindDocs(view, outputStart, docIds.length);
     });
@@ -345,7 +348,6 @@ export class Searcher {
   #bindBy(
     shardId: string,
     isStopRequested: StopTest,
-    isOfAllDocs: boolean,
     call: (view: number, space: Space) => number,
   ): Space | undefined {
     const space = this.#spaceWithPlan(shardId);
@@ -358,7 +360,7 @@ export class Searcher {
     if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
-    this.#bound = { space, shardId, isOfAllDocs };
+    this.#bound = { space, shardId, of: 'some docs' };
     return space;
   }
 
@@ -383,9 +385,10 @@ export class Searcher {
     this.#isUsedSinceTick = false;
   }
 
-  /** Whether the plan is bound to all docs of this shard. */
-  isBound(shardId: string): boolean {
-    return this.#bound?.shardId === shardId && this.#bound.isOfAllDocs;
+  /** Whether the plan is bound to all docs of this shard, or if `mayBePart` to its first part. */
+  isBound(shardId: string, mayBePart = false): boolean {
+    if (this.#bound?.shardId !== shardId) return false;
+    return this.#bound.of === 'all docs' || (mayBePart && this.#bound.of === 'part');
   }
 
   #boundSpace(): Space {
@@ -592,6 +595,7 @@ function bindingOf({ core, statsStart }: Space): Binding {
     headUnitCount: data.getFloat64(statsStart + layout.BIND_HEAD_UNITS_OFFSET, true),
     regexps: data.getFloat64(statsStart + layout.BIND_REGEXPS_OFFSET, true),
     mayMatchFolded: data.getFloat64(statsStart + layout.BIND_MAY_MATCH_FOLDED_OFFSET, true) !== 0,
+    isPart: data.getFloat64(statsStart + layout.BIND_IS_PART_OFFSET, true) !== 0,
   };
 }
 

@@ -136,7 +136,10 @@ function* countsOf(
 ): Steps<CountsByNode> {
   const isHidden = !seesShards && scope.shards.some(({ hidesDocs }) => hidesDocs === true);
   if (isHidden) return new Map();
-  const bindings = totals.shards.flatMap(({ binding }) => (binding === undefined ? [] : [binding]));
+  const bindings = totals.shards.flatMap(({ binding, partBinding }) => {
+    const bound = binding ?? (partBinding?.isPart === true ? partBinding : undefined);
+    return bound === undefined ? [] : [bound];
+  });
   return yield* sumCounts(bindings, rows);
 }
 

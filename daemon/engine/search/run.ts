@@ -303,6 +303,7 @@ function joinFindings(parts: readonly Findings[]): Findings {
   return {
     bindings: firstOfShards(parts.flatMap(({ bindings }) => bindings)),
     headBindings: firstOfShards(parts.flatMap(({ headBindings }) => headBindings)),
+    partBindings: firstOfShards(parts.flatMap(({ partBindings }) => partBindings)),
     units: parts.flatMap(({ units }) => units),
     failures: parts.flatMap(({ failures }) => failures),
     times: parts.flatMap(({ times }) => times),

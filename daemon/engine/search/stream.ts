@@ -132,7 +132,7 @@ export class SearchStream {
     this.#ledger = new StatsLedger(this.#totals.counts, startNs);
     this.#backlog = new Backlog(view, run.limit, render.returnsContent);
     this.#order = new UnitOrder(scope.shards.length, run.limit, {
-      addHeadBinding: (binding) => this.#totals.addHeadBinding(binding),
+      addPartBinding: (binding) => this.#totals.addPartBinding(binding),
       addBinding: (binding) => this.#totals.addBinding(binding),
       addUnit: (unit, isHead) => {
         this.#totals.addUnit(unit);

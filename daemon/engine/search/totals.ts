@@ -29,8 +29,8 @@ export interface Counts {
 /** What the search found in a shard, as far as it counts; units apart. */
 export interface ShardTotals {
   readonly shard: number;
-  /** Counts until the whole shard is bound. */
-  readonly headBinding: BindFinding | undefined;
+  /** Of its heads, then of its first part; counts until the whole shard is bound. */
+  readonly partBinding: BindFinding | undefined;
   readonly binding: BindFinding | undefined;
   readonly unitCount: number;
   readonly considered: number;
@@ -65,7 +65,7 @@ export class RunningTotals {
     this.#quarantined = quarantined;
     this.#shardTotals = shards.map((_, shard) => ({
       shard,
-      headBinding: undefined,
+      partBinding: undefined,
       binding: undefined,
       unitCount: 0,
       considered: 0,
@@ -77,11 +77,14 @@ export class RunningTotals {
     return this.#shardTotals;
   }
 
-  /** Only the first of a shard counts, until the whole shard is bound. */
-  addHeadBinding(binding: BindFinding): void {
+  /** Of a shard's heads or first part; counts until more of it is bound. */
+  addPartBinding(binding: BindFinding): void {
     const totals = this.#shardTotals[binding.shard]!;
-    if (totals.headBinding !== undefined || totals.binding !== undefined) return;
-    totals.headBinding = binding;
+    const { partBinding } = totals;
+    if (totals.binding !== undefined || partBinding?.isPart === true) return;
+    if (partBinding !== undefined && !binding.isPart) return;
+    if (partBinding !== undefined) this.#count(partBinding, -1);
+    totals.partBinding = binding;
     this.#count(binding, 1);
   }
 
@@ -90,7 +93,7 @@ export class RunningTotals {
     const totals = this.#shardTotals[binding.shard]!;
     if (totals.binding !== undefined) return;
     totals.binding = binding;
-    if (totals.headBinding !== undefined) this.#count(totals.headBinding, -1);
+    if (totals.partBinding !== undefined) this.#count(totals.partBinding, -1);
     this.#count(binding, 1);
   }
 
@@ -171,7 +174,7 @@ export class RunningTotals {
       return;
     }
     counts.shardFilesConsidered += docCount;
-    // With only heads bound, or nothing, no doc is ruled out.
+    // With only a part bound, or nothing, no doc is ruled out.
     counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
     if (isFailed) counts.crashes++;
     else if (isRuledOut) counts.shardsSkippedFilter++;
@@ -189,7 +192,7 @@ export function totalsOfRun(
   const totals = new RunningTotals(shards, quarantined);
   const units: UnitFinding[] = [];
   const order = new UnitOrder(shards.length, limit, {
-    addHeadBinding: (binding) => totals.addHeadBinding(binding),
+    addPartBinding: (binding) => totals.addPartBinding(binding),
     addBinding: (binding) => totals.addBinding(binding),
     addUnit: (unit) => {
       units.push(unit);
@@ -212,11 +215,11 @@ export function mayMatchFolded(shards: readonly ShardTotals[]): boolean {
 /** A shard's share of the counts. @param units  those of the shard */
 export function shareOf(
   shard: LiveShard,
-  { headBinding, binding, isFailed }: ShardTotals,
+  { partBinding, binding, isFailed }: ShardTotals,
   units: readonly UnitFinding[],
 ): Counts {
   const totals = new RunningTotals([shard], []);
-  if (headBinding !== undefined) totals.addHeadBinding({ ...headBinding, shard: 0 });
+  if (partBinding !== undefined) totals.addPartBinding({ ...partBinding, shard: 0 });
   if (binding !== undefined) totals.addBinding({ ...binding, shard: 0 });
   for (const unit of units) totals.addUnit({ ...unit, shard: 0 });
   if (isFailed) totals.addFailure(0);

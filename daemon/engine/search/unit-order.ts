@@ -4,8 +4,8 @@
 import type { BindFinding, Findings, UnitFinding } from '../host/search-messages.ts';
 
 export interface UnitSink {
-  /** The heads of a shard come next, if there are any. */
-  addHeadBinding(binding: BindFinding): void;
+  /** The heads of a shard come next, if there are any, or units of its first part. */
+  addPartBinding(binding: BindFinding): void;
   /** The search passes a shard without candidates, or enters one with some. */
   addBinding(binding: BindFinding): void;
   addUnit(unit: UnitFinding, isHead: boolean): void;
@@ -13,6 +13,7 @@ export interface UnitSink {
 
 interface ShardState {
   headBinding: BindFinding | undefined;
+  partBinding: BindFinding | undefined;
   binding: BindFinding | undefined;
   isFailed: boolean;
   hasPassedHead: boolean;
@@ -37,6 +38,7 @@ export class UnitOrder {
     for (let shard = 0; shard < shardCount; shard++)
       this.#shards.push({
         headBinding: undefined,
+        partBinding: undefined,
         binding: undefined,
         isFailed: false,
         hasPassedHead: false,
@@ -56,9 +58,10 @@ export class UnitOrder {
 
   /** Passes on the units in order without a gap. Each unit must be added once. */
   add(findings: Omit<Findings, 'times' | 'firstUnitNs'>): void {
-    const { bindings, headBindings, units, failures, headShards } = findings;
+    const { bindings, headBindings, partBindings, units, failures, headShards } = findings;
     this.#headShards ??= headShards;
     for (const binding of headBindings) this.#shards[binding.shard]!.headBinding ??= binding;
+    for (const binding of partBindings) this.#shards[binding.shard]!.partBinding ??= binding;
     for (const binding of bindings) this.#shards[binding.shard]!.binding ??= binding;
     for (const { shard } of failures) this.#shards[shard]!.isFailed = true;
     for (const unit of units) this.#shards[unit.shard]!.units[unit.unit] = unit;
@@ -89,27 +92,39 @@ export class UnitOrder {
     if (headBinding === undefined) return !canCome;
     const unit = units[0];
     if (headBinding.headUnitCount > 0 && unit === undefined && canCome) return false;
-    this.#sink.addHeadBinding(headBinding);
+    this.#sink.addPartBinding(headBinding);
     if (headBinding.headUnitCount > 0 && unit !== undefined) this.#pass(state, unit, true);
     return true;
   }
 
   /** False: a missing unit may come, or the limit is exceeded. */
   #passUnits(state: ShardState): boolean {
-    const { binding, units } = state;
+    const { binding, partBinding, units } = state;
     const canCome = !this.#isEnded && !state.isFailed;
-    if (binding === undefined) return !canCome;
+    const unitCount = (binding ?? partBinding)?.unitCount;
+    if (unitCount === undefined) return !canCome;
     // Its only unit may be the head unit, which was passed on already.
-    if (binding.unitCount <= 1 || state.isFailed) this.#sink.addBinding(binding);
-    for (; this.#unit < binding.unitCount && !this.isOverLimit; this.#unit++) {
+    if ((partBinding === undefined && unitCount <= 1) || state.isFailed) this.#addBinding(state);
+    for (; this.#unit < unitCount && !this.isOverLimit; this.#unit++) {
       const unit = units[this.#unit];
       const isPassed = this.#unit === 0 && state.hasPassedHead;
       if (unit === undefined && canCome && !isPassed) return false;
       if (unit === undefined) continue;
-      this.#sink.addBinding(binding);
+      this.#addBinding(state);
       this.#pass(state, unit, false);
     }
-    return !this.isOverLimit;
+    if (this.isOverLimit) return false;
+    if (binding === undefined) return !canCome;
+    // Not before: another thread may have bound the whole shard in vain.
+    if (partBinding !== undefined) this.#sink.addBinding(binding);
+    return true;
+  }
+
+  /** Of the next unit. */
+  #addBinding({ binding, partBinding }: ShardState): void {
+    const isInPart = partBinding !== undefined && this.#unit < partBinding.unitCount;
+    if (isInPart || binding === undefined) this.#sink.addPartBinding(partBinding!);
+    else this.#sink.addBinding(binding);
   }
 
   #pass(state: ShardState, unit: UnitFinding, isHead: boolean): void {

@@ -1,0 +1,97 @@
+// tier: ci
+// The first part of a shard: its units are the first ones of the whole shard's binding, and answers depend neither on
+// threads nor on whether the part was enough.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SEGMENT_BLOCKS } from '../../../core/shared/format.ts';
+import { neverStops } from '../../../daemon/engine/host/core.ts';
+import { Searcher, type UnitResult } from '../../../daemon/engine/host/searcher.ts';
+import {
+  buildShard,
+  coreModule,
+  encodedPlan,
+  Engine,
+  REPO,
+  temporaryFolder,
+  timeless,
+  type TestDoc,
+} from './harness.ts';
+
+const COUNT = 2 * SEGMENT_BLOCKS + 500;
+
+/** Of three segments. Some contents are in several, one lies across two, and heads are in the last. */
+function makeDocs(): TestDoc[] {
+  const docs = Array.from({ length: COUNT }, (_, doc): TestDoc => {
+    const isCopy = doc % 50 === 3 && doc > COUNT / 2;
+    const number = isCopy ? doc - 8000 : doc;
+    const word = doc % 9 === 4 ? 'other' : doc % 9 === 5 ? 'Common' : 'common';
+    const text = doc % 40 === 7 ? '' : `${word} n${number} ${doc % 700 === 0 ? 'seldom' : ''}\n`;
+    const folder = doc % 90 === 8 ? 'common' : `d${doc % 10}`;
+    return {
+      path: `${folder}/f${doc}.txt`,
+      bytes: Buffer.from(isCopy ? `common n${number} \n` : text),
+    };
+  });
+  const large = 'common and much else\n'.repeat(10_000);
+  docs.splice(SEGMENT_BLOCKS, 0, { path: 'large.txt', bytes: Buffer.from(large) });
+  return [...docs, { path: 'zz/common.c', bytes: Buffer.from('a common head\n') }];
+}
+
+const DOCS = makeDocs();
+/** By text: whether it is an expression. */
+const LONG: Readonly<Record<string, boolean>> = {
+  common: false,
+  'common file:d1': false,
+  'common -file:d1': false,
+  '(common or seldom)': false,
+  'com+on.n\\d': true,
+  'mon.n\\d+.': true,
+};
+
+function unitsOf(searcher: Searcher, count: number): UnitResult[] {
+  return Array.from({ length: count }, (_, unit) => searcher.searchUnit(unit));
+}
+
+for (const build of ['debug', 'release'] as const) {
+  void test(`the units of the first part are the first ones of all, ${build}`, async () => {
+    const module = await coreModule(build);
+    const searcher = new Searcher(module);
+    const shard = buildShard(module, temporaryFolder(), REPO, DOCS);
+    assert.deepEqual(searcher.setShards([shard]), []);
+    const { shardId } = shard;
+    for (const isCaseSensitive of [false, true])
+      for (const [query, isRegex] of Object.entries(LONG)) {
+        searcher.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
+        const part = searcher.bind(shardId, neverStops, true)!;
+        const isLone = !query.includes('or');
+        assert.equal(part.isPart, isLone, query);
+        const units = unitsOf(searcher, part.unitCount);
+        const whole = searcher.bind(shardId);
+        assert.equal(whole.isPart, false);
+        assert.deepEqual(units, unitsOf(searcher, whole.unitCount).slice(0, part.unitCount), query);
+        if (!isLone) continue;
+        assert.ok(part.unitCount > 1 && part.unitCount < whole.unitCount, query);
+        assert.ok(part.candidateDocs < whole.candidateDocs, query);
+        assert.ok(part.indexBytes < whole.indexBytes, query);
+      }
+    for (const query of ['seldom', 'common seldom', 'none of them', 'other']) {
+      searcher.beginPlan(encodedPlan(query));
+      assert.equal(searcher.bind(shardId, neverStops, true)!.isPart, query === 'other', query);
+    }
+  });
+}
+
+void test('answers do not depend on threads, nor on whether the part was enough', async () => {
+  await using inline = await Engine.over(DOCS);
+  await using onThread = await Engine.over(DOCS, { inlineNs: 0n });
+  await using onThreads = await Engine.over(DOCS, { workers: 3, inlineNs: 0n });
+  for (const [query, isRegexEnabled] of Object.entries(LONG)) {
+    for (const matches of [1, 30, 150, 200, 201, 6000]) {
+      const answers: unknown[] = [];
+      for (const engine of [inline, onThread, onThreads, onThreads])
+        answers.push(timeless(await engine.search(query, { matches, isRegexEnabled })));
+      for (const answer of answers) assert.deepEqual(answer, answers[0], `${query} ${matches}`);
+    }
+  }
+});
