@@ -109,7 +109,7 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
   if (tls !== undefined) await found.add('tls', () => checkTls(tls));
   const keys = tls === undefined ? [] : [tls.key];
   const secrets = [...variables, ...filesOf(file), ...keys];
-  await found.add('store', () => checkStore(configuration));
+  await found.add('store', () => checkStore(configuration, dataDir));
   await found.add('disk', () => only(machine.checkDisk(dataDir)));
   await found.add('rights', () => only(machine.checkRights(dataDir, secrets)));
   const shards = (await found.add('index', () => checkIndex(dataDir))) ?? [];
@@ -188,12 +188,11 @@ async function checkTls(files: TlsFiles) {
   return { outcomes: [isNear ? warning(until, 'see why it is not renewed') : fine(until)] };
 }
 
-async function checkStore(configuration: Configuration | undefined) {
+async function checkStore(configuration: Configuration | undefined, dataDir: string) {
   const address = configuration?.databaseUrl;
   if (configuration === undefined)
     return { outcomes: [warning('not known', 'correct the configuration')] };
-  if (address === undefined)
-    return { outcomes: [fine('embedded, in the data directory; a start checks it')] };
+  if (address === undefined) return { outcomes: [await embeddedOutcome(dataDir)] };
   const { probePostgres } = await import('../store/postgres.ts');
   const log = createLog({ level: 'error', format: 'text', file: undefined });
   try {
@@ -205,6 +204,16 @@ async function checkStore(configuration: Configuration | undefined) {
     const says = `${error.message}: ${messageOf(error.cause)}`;
     const remedy = 'check that it runs, the address in TRAWL_DATABASE_URL, and the network between';
     return { outcomes: [problem(says, remedy)] };
+  }
+}
+
+async function embeddedOutcome(dataDir: string): Promise<Outcome> {
+  const { checkStored } = await import('../store/embedded.ts');
+  try {
+    return fine(checkStored(dataDir) ? 'embedded, whole' : 'embedded; none yet');
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return problem(error.message);
   }
 }
 

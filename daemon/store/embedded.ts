@@ -25,7 +25,15 @@ import { type Engine, type Fault, PLUGINS, type Snapshot } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
-import { connect, createFile, DAMAGED, INDEX_FILE, LOCKED, reasonOf } from './sqlite.ts';
+import {
+  connect,
+  connectReadOnly,
+  createFile,
+  DAMAGED,
+  INDEX_FILE,
+  LOCKED,
+  reasonOf,
+} from './sqlite.ts';
 
 const STORE_FILE = 'store.db';
 /** Cached prepared statements; preparing one costs more than running it. */
@@ -122,6 +130,27 @@ function openChecked(file: string): Libsql.Database {
     connection.close();
     throw error;
   }
+}
+
+/**
+ * Checks the store of a data directory without changing it, also while a daemon uses it. False: there is none. Errors:
+ * StoreError.
+ */
+export function checkStored(dataDir: string): boolean {
+  const file = path.join(dataDir, STORE_FILE);
+  if (!existsSync(file)) return false;
+  try {
+    checkNotEmptied(file);
+    const connection = connectReadOnly(file);
+    try {
+      checkFile(connection);
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    throw openingFault(STORE_FILE, error).error;
+  }
+  return true;
 }
 
 function tryCheckpoint(connection: Libsql.Database): void {

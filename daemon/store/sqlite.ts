@@ -36,6 +36,11 @@ export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number
   return connection;
 }
 
+/** Also while another process writes it. */
+export function connectReadOnly(file: string): Libsql.Database {
+  return new Libsql(file, { readonly: true });
+}
+
 export const LOCKED = 'is locked by another process';
 export const DAMAGED = 'is damaged';
 

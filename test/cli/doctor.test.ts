@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
+import { createLog } from '../../daemon/base/log.ts';
 import { type Finding, Findings } from '../../daemon/cli/doctor.ts';
+import { openStore } from '../../daemon/store/store.ts';
 import { trawl, type StartOptions } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
@@ -44,6 +46,7 @@ void test('without a daemon, an index and a configuration every check has its li
     assert.equal(of(check).length, 1, check);
   assert.deepEqual(summary(of('daemon')), ['ok: none runs on this data directory -> null']);
   assert.deepEqual(summary(of('index')), ['ok: none yet -> null']);
+  assert.deepEqual(summary(of('store')), ['ok: embedded; none yet -> null']);
   assert.equal(of('rights')[0]?.level, 'ok');
 });
 
@@ -73,6 +76,22 @@ void test('rights, unknown variables, missing secrets and a refused value are na
   const refused = await doctor(args, { env: { TRAWL_SECRET: 'short-one' } });
   assert.match(summary(refused.of('configuration')).join(), /^failure: TRAWL_SECRET: \(hidden\)/);
   assert.doesNotMatch(refused.text, /short-one/);
+});
+
+void test('a store that is whole, also while it is in use, and one that is damaged', async () => {
+  const dataDir = temporaryFolder();
+  const log = createLog({ level: 'error', format: 'text' });
+  const store = await openStore({ dataDir, log });
+  const whole = await doctor(['--data-dir', dataDir]);
+  assert.deepEqual(summary(whole.of('store')), ['ok: embedded, whole -> null']);
+  await store.close();
+  const file = path.join(dataDir, 'store.db');
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0x2a, 5000, 9000));
+  const damaged = await doctor(['--data-dir', dataDir]);
+  const [line = ''] = summary(damaged.of('store'));
+  assert.match(line, /^failure: store\.db is damaged: .* -> restore a backup/);
+  assert.deepEqual(readFileSync(file), bytes);
 });
 
 void test('a host that refuses the token, and one whose clock differs', async () => {

@@ -45,8 +45,8 @@ export interface MergeLimits {
 /**
  * Guess: sixteen of a level cost a search 0.1 ms. The third level takes what the first two leave between 16 and 64 MiB:
  * 5,000 repos of 1.1 MiB ended in 300 shards, now in 20. A repo at rest has a night, or nobody changes it; a 40th is
- * what 1,000 commits of a file change of half of the Linux tree. An index of three full shards takes at most 1.53 times
- * its live docs while a quarter may be dead, 1.61 with a third (a test simulates it).
+ * what 1,000 commits of a file change of half of the Linux tree. While a quarter may be dead, an index takes at most 2.04
+ * times its live docs with one full shard, 1.66 with two, 1.54 with three (a test simulates it).
  */
 export const MERGE_LIMITS: MergeLimits = {
   levels: [1 << 20, 16 << 20, 64 << 20],
@@ -113,14 +113,20 @@ function firstOf(
   return { some, share: shareOf(sum, limits) };
 }
 
+function fitsShard(docCount: number, size: number): boolean {
+  return blocksFor(docCount, size) <= SHARD_BLOCKS_MAX;
+}
+
 /** A shard with that share of dead docs. */
 function deadOnes(
   candidates: readonly MergeCandidate[],
-  { deadShare, sizeMax }: MergeLimits,
+  { deadShare }: MergeLimits,
 ): MergeCandidate[] | undefined {
   const dead = candidates.find(
     ({ docCount, liveCount, liveSize }) =>
-      liveCount > 0 && docCount - liveCount >= deadShare * docCount && liveSize <= sizeMax,
+      liveCount > 0 &&
+      docCount - liveCount >= deadShare * docCount &&
+      fitsShard(liveCount, liveSize),
   );
   return dead === undefined ? undefined : [dead];
 }
@@ -156,10 +162,7 @@ function joined(
     size += liveSize;
     fileSizes += fileSize;
     // Approximate: a result that is too large anyway stays apart (merger.ts).
-    const fits =
-      docs <= docCountMax &&
-      blocksFor(docs, size) <= SHARD_BLOCKS_MAX &&
-      fileSizes <= OPEN_SIZE_MAX;
+    const fits = docs <= docCountMax && fitsShard(docs, size) && fileSizes <= OPEN_SIZE_MAX;
     if (isWorthwhile && fits) end = index + 1;
   }
   return bySize.slice(0, end);
