@@ -43,6 +43,30 @@ test('text: one line, values quoted where needed, control characters escaped', (
   );
 });
 
+test('text: a line of simple fields, which is written without JSON, equals one of other levels', () => {
+  const { lines, log } = capture({ format: 'text', level: 'info' });
+  const key = `svk_${'a'.repeat(64)}`;
+  const fields = {
+    n: 1.5,
+    none: undefined,
+    nan: NaN,
+    is: true,
+    empty: '',
+    a: 'x=y',
+    b: 'é "',
+    c: 'x\u001b',
+    key,
+  };
+  for (const message of ['plain', 'two\nwords "quoted" \u009b', `with ${key}`]) {
+    log.info(message, fields);
+    log.warn(message, fields);
+  }
+  const rest = lines.map((line) => line.slice(line.indexOf(' ')).replace(/^ (?:INFO|WARN) +/, ''));
+  for (let i = 0; i < rest.length; i += 2) assert.equal(rest[i], rest[i + 1]);
+  assert.match(lines[0]!, /^\S+Z INFO {2}\[trawl\] plain n=1\.5 nan=null is=true empty="" a="x=y"/);
+  assert.doesNotMatch(lines.join(''), /aaaa/);
+});
+
 test('text: no file name puts terminal control characters into a line', () => {
   const { lines, log } = capture({ format: 'text', level: 'info' });
   const error = new Error('no\u001b[2J\u009bfile');
