@@ -101,7 +101,9 @@ export let extent: u32 = OF_ALL;
 export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   extent = OF_ALL;
-  if (mayHaveParts(view)) heedLongLists(mayBePart ? LONG_ENDS : LONG_NOTED);
+  // Lists are of hidden docs, too, which must not decide where a unit ends.
+  const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
+  if (isOpen && mayHaveParts(view)) heedLongLists(mayBePart ? LONG_ENDS : LONG_NOTED);
   const verdict = bindNode(arena, matchRoot);
   if (mayBePart && hasLongList) return bindPart(arena, view, stats);
   if (verdict != NO_DOCS) findHeads(arena);

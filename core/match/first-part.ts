@@ -11,12 +11,18 @@ import { NONE_ID, SEGMENT_BLOCKS } from '../shared/format.ts';
 import { addDocsFrom, boundView, newDocBitmap } from './bound.ts';
 import { slotLeaves } from './node.ts';
 
-/** Whether the part may be bound alone. With several literals the order is that of all docs (candidate-order.ts). */
+/**
+ * Whether the part may be bound alone. With several literals the order is that of all docs
+ * (candidate-order.ts).
+ */
 export function mayHaveParts(view: ShardView): bool {
   return slotLeaves.count == 1 && view.blockCount > SEGMENT_BLOCKS;
 }
 
-/** The docs before the first one that has content in another segment, each with all docs of the same content; 0: failStatus is set. */
+/**
+ * The docs before the first one that has content in another segment, each with all docs of the same
+ * content; 0: failStatus is set.
+ */
 export function firstPart(arena: Arena): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return 0;

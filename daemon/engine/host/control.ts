@@ -1,6 +1,7 @@
 // The shared words of one search: a stop word; for each shard the next unit, its counts of units, head units
-// (core/match/heads.ts) and units of the first part (core/match/first-part.ts); then a word for each unit. Order: head units of all shards, then the other units by shard. A search
-// stops when the units finished in this order, without a gap, exceed the limit: the answer does not depend on how threads race.
+// (core/match/heads.ts) and units of the first part (core/match/first-part.ts); then a word for each unit. Order: head units of
+// all shards, then the other units by shard. A search stops when the units finished in this order, without a gap, exceed the
+// limit: the answer does not depend on how threads race.
 
 import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
 

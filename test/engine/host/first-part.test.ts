@@ -7,12 +7,14 @@ import test from 'node:test';
 import { SEGMENT_BLOCKS } from '../../../core/shared/format.ts';
 import { neverStops } from '../../../daemon/engine/host/core.ts';
 import { Searcher, type UnitResult } from '../../../daemon/engine/host/searcher.ts';
+import { NO_REPOS } from '../../../daemon/repos/repo-access.ts';
 import {
   buildShard,
   coreModule,
   encodedPlan,
   Engine,
   REPO,
+  repoRecord,
   temporaryFolder,
   timeless,
   type TestDoc,
@@ -94,4 +96,29 @@ void test('answers do not depend on threads, nor on whether the part was enough'
       for (const answer of answers) assert.deepEqual(answer, answers[0], `${query} ${matches}`);
     }
   }
+});
+
+void test('what hidden docs hold changes nothing', async () => {
+  const [hidden, visible] = [repoRecord(1, 'host/hidden'), repoRecord(2, 'host/visible')];
+  const docsOf = (count: number, textOf: (doc: number) => string): TestDoc[] =>
+    Array.from({ length: count }, (_, doc) => ({
+      path: `f${doc}.txt`,
+      bytes: Buffer.from(`${textOf(doc)} n${count}-${doc}\n`),
+    }));
+  // Few of the visible docs are in the first segment, and those behind it are better.
+  const seen = docsOf(3000, (doc) => 'common '.repeat(doc < 300 ? 1 : 4));
+  const repoAccess = { base: new Set([visible.repoId]), extra: NO_REPOS };
+  const answers: unknown[] = [];
+  for (const word of ['common', 'another']) {
+    await using engine = await Engine.open();
+    const repos = [
+      { ...hidden, docs: docsOf(SEGMENT_BLOCKS - 200, () => word) },
+      { ...visible, docs: seen },
+    ];
+    engine.publish([engine.sharedShardOf(repos)], [hidden, visible]);
+    const answer = await engine.search('common', { matches: 100 }, undefined, repoAccess);
+    assert.ok(answer.files.length > 10);
+    answers.push(timeless(answer));
+  }
+  assert.deepEqual(answers[0], answers[1]);
 });
