@@ -23,7 +23,7 @@ import {
   failBinding,
   failStatus,
   hasLongList,
-  heedLongLists,
+  setLongListAction,
   indexBytes,
   intersectBitmaps,
   isEmptyBitmap,
@@ -94,7 +94,7 @@ export let extent: u32 = OF_ALL;
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
  * and names of symbols, but no other content.
- * @param mayBePart  the heads and the first part will do, if a list is long (first-part.ts)
+ * @param mayBePart  the heads and the first part suffice if a list is long (first-part.ts)
  * Errors: STATUS_FRAME for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
  */
@@ -103,7 +103,7 @@ export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats:
   extent = OF_ALL;
   // Lists are of hidden docs, too, which must not decide where a unit ends.
   const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
-  if (isOpen && mayHaveParts(view)) heedLongLists(mayBePart ? LONG_ENDS : LONG_NOTED);
+  if (isOpen && mayHaveParts(view)) setLongListAction(mayBePart ? LONG_ENDS : LONG_NOTED);
   const verdict = bindNode(arena, matchRoot);
   if (mayBePart && hasLongList) return bindPart(arena, view, stats);
   if (verdict != NO_DOCS) findHeads(arena);

@@ -35,8 +35,8 @@ export function beginBindings(arena: Arena): void {
 }
 
 /**
- * Binds the tree to `view`, or restores the kept binding. @param least  OF_*: what will do. Errors:
- * as bindShard.
+ * Binds the tree to `view`, or restores the kept binding. @param least  the extent that suffices, OF_*.
+ * Errors: as bindShard.
  */
 export function bindOrRestore(arena: Arena, view: ShardView, least: u32, stats: usize): i32 {
   const kept = findKept(view);

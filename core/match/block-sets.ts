@@ -32,7 +32,7 @@ import {
   countIndexBytes,
   failBinding,
   failStatus,
-  heedList,
+  noteListSize,
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
@@ -219,7 +219,7 @@ export function intersectGrams(
     list.size = listSize(boundView, list.gram);
   }
   sortBySize(lists, keyCount);
-  heedList(firstFrameSize(boundView, listAt(lists, 0).gram));
+  noteListSize(firstFrameSize(boundView, listAt(lists, 0).gram));
   if (failStatus != STATUS_OK) return;
   let segments = boundSegments;
   for (let i: u32 = 0; i < keyCount && segments != 0; i++) {

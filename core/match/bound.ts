@@ -54,7 +54,7 @@ export function beginBinding(view: ShardView): void {
 }
 
 /** @param action  LONG_* */
-export function heedLongLists(action: u32): void {
+export function setLongListAction(action: u32): void {
   atLongList = action;
 }
 
@@ -62,7 +62,7 @@ export function heedLongLists(action: u32): void {
 const LONG_FRAME_SIZE: u32 = 96;
 
 /** To be called with the coded bytes of the shortest list of a literal in the first segment. */
-export function heedList(size: u32): void {
+export function noteListSize(size: u32): void {
   if (atLongList == LONG_IGNORED || size < LONG_FRAME_SIZE) return;
   hasLongList = true;
   if (atLongList == LONG_ENDS) failBinding(STATUS_STOPPED);

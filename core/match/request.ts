@@ -56,7 +56,7 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
 
 /**
  * Counters (BIND_*) go to `stats`. Bound shards must stay open until the next planCompile.
- * @param mayBePart  the first units will do (first-part.ts)
+ * @param mayBePart  the first units suffice (first-part.ts)
  */
 export function planBind(view: ShardView, mayBePart: bool, stats: usize): i32 {
   forgetReads();

@@ -313,7 +313,7 @@ export class Searcher {
 
   /**
    * Binds the plan to a shard; units and docs refer to it until the next call. Cheap when repeated (core/match/bindings.ts).
-   * Undefined: it was stopped, and nothing is bound. @param mayBePart  the first units will do
+   * Undefined: it was stopped, and nothing is bound. @param mayBePart  the first units suffice
    */
   bind(shardId: string): Binding;
   bind(shardId: string, isStopRequested: StopTest, mayBePart?: boolean): Binding | undefined;
