@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { DumpError } from './error.ts';
+import { STORE_VERSIONS } from './migration-steps.ts';
 import { STORE_VERSION, columnsByTable } from './migrations.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
@@ -53,6 +54,10 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
 };
 
 const HEADER_TABLE = 'store';
+/** Columns of older versions, which were removed since. */
+const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  usage: ['leases', 'wanted_until'],
+};
 type AnyTables = Record<string, DumpRow>;
 
 /** All rows of one snapshot. Errors: NOT_READY, also if the store is closed meanwhile. */
@@ -118,9 +123,10 @@ async function loadParts(
     else {
       const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
-      for (const row of rows) checkRow(table, columns, row);
+      const current = rows.map((row) => withoutColumns(row, GONE_COLUMNS[table] ?? []));
+      for (const row of current) checkRow(table, columns, row);
       // At most 2,000 values a statement; SQLite takes 32,766.
-      for await (const batch of inBatches(rows, Math.floor(2_000 / columns.length)))
+      for await (const batch of inBatches(current, Math.floor(2_000 / columns.length)))
         await anyDb
           .insertInto(table)
           .values([...batch])
@@ -138,10 +144,14 @@ function checkHeader(table: string, rows: readonly DumpRow[]): void {
   if (table !== HEADER_TABLE || typeof version !== 'string') {
     throw new DumpError('this is not a dump of a store: it does not begin with its version');
   }
-  if (version === STORE_VERSION) return;
+  if (STORE_VERSIONS.includes(version)) return;
   throw new DumpError(
     `the dump has version ${version}, this version of Trawl reads ${STORE_VERSION}`,
   );
+}
+
+function withoutColumns(row: DumpRow, names: readonly string[]): DumpRow {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 }
 
 function checkRow(table: string, columns: readonly string[], row: DumpRow): void {

@@ -237,6 +237,70 @@ onBothEngines('dumps', ({ within, withStore }) => {
     }));
 });
 
+const HASH = 'a'.repeat(64);
+
+/** One row of a table, by its columns. */
+function rowOf(table: string, columns: string, values: readonly (string | number | null)[]) {
+  const entries = columns.split(' ').map((name, index) => [name, values[index]!] as const);
+  return { table, rows: [Object.fromEntries(entries)] };
+}
+
+/** A dump of the first form of the store, a row of each of its tables. */
+const FIRST_FORM: readonly DumpPart[] = [
+  rowOf('store', 'version', ['0001']),
+  rowOf(
+    'users',
+    'id email name role password_hash suspended_at created_at updated_at last_activity_at requests_per_day ordinal',
+    ['u1', 'a@example.com', 'A', 'OWNER', 'x', null, 1, 2, 3, -1, 0],
+  ),
+  rowOf('sessions', 'hash user_id created_at expires_at', [HASH, 'u1', 1, 9]),
+  rowOf('setup_links', 'hash user_id created_at expires_at', [HASH, null, 1, null]),
+  rowOf('api_keys', 'id user_id name hash created_at last_used_at ordinal', [
+    'k1',
+    'u1',
+    'k',
+    HASH,
+    1,
+    null,
+    0,
+  ]),
+  rowOf('scoped_tokens', 'id hash user_id api_key_id repo_ids created_at expires_at', [
+    't1',
+    HASH,
+    'u1',
+    'k1',
+    '[3,7]',
+    1,
+    9,
+  ]),
+  rowOf('grants', 'user_id repo_id', ['u1', 7]),
+  rowOf('usage', 'user_id day used leases wanted_until', ['u1', '2026-11-20', 5, '[]', 0]),
+  rowOf(
+    'audit',
+    'timestamp ordinal id action actor_id actor_type target_id target_type product_version metadata org_id',
+    [1, 0, 'r1', 'user.read', 'u1', 'user', 'u1', 'user', 'v1', '{"a":1}', '1'],
+  ),
+  rowOf('settings', 'name value', ['a', 'b']),
+];
+
+onBothEngines('dumps of the first version', ({ withStore }) => {
+  test('every row is there, and no repo gets an id named in a grant', () =>
+    withStore(async (store) => {
+      await store.load(stream(FIRST_FORM));
+      const [, ...tables] = await partsOf(store);
+      const rowsOf = (name: string): unknown => tables.find(({ table }) => table === name)?.rows;
+      assert.deepEqual(rowsOf('usage'), [{ user_id: 'u1', day: '2026-11-20', used: 5 }]);
+      for (const { table, rows } of FIRST_FORM.slice(1))
+        if (table !== 'usage') assert.deepEqual(rowsOf(table), rows);
+      assert.deepEqual(await store.grants.repoIdsOf('u1'), [7]);
+      assert.deepEqual((await store.scopedTokens.listActive('u1', 0))[0]?.repoIds, [3, 7]);
+      assert.equal(await store.usage.read('u1', '2026-11-20'), 5);
+      const { repos, nextRepoId } = await store.repos.read();
+      assert.deepEqual(repos, []);
+      assert.equal(nextRepoId, 8);
+    }));
+});
+
 onPostgres('dumps between engines', ({ within }) => {
   test('from the embedded store to PostgreSQL and back', () =>
     withEmbeddedLocation((first) =>

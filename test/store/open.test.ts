@@ -234,6 +234,28 @@ onEmbedded('opening the file', ({ within }) => {
       assert.equal((await (await location.open()).repos.read()).repos.length, 1);
     }));
 
+  test('each JSON column of the schema is checked', () =>
+    within(async (location) => {
+      const columns = jsonColumns();
+      assert.ok(columns.includes('jobs.lines'));
+      const whole = await filledWith(location, 1);
+      for (const name of columns) {
+        // Elsewhere each time: what was refused is held for a while.
+        const dataDir = path.join(location.dataDir, name);
+        mkdirSync(dataDir);
+        writeFileSync(path.join(dataDir, 'store.db'), whole);
+        const file = new Libsql(path.join(dataDir, 'store.db'));
+        file.exec(`PRAGMA foreign_keys = OFF; ${insertionOf(file, name, '{"kind"#1}')}`);
+        file.close();
+        const [table, column] = name.split('.');
+        const error = await refuses(location.open({ dataDir }), 'NOT_READY');
+        assert.ok(
+          error.message.includes(`table ${table} holds text in column ${column} that is not JSON`),
+          `${name}: ${error.message}`,
+        );
+      }
+    }));
+
   test('a pipe in place of the store is not waited for, and unreadable neighbouring files are named', () =>
     within(async (location) => {
       const whole = await filledWith(location, 1);
@@ -270,6 +292,51 @@ onEmbedded('opening the file', ({ within }) => {
       assert.match(error.message, /^store\.db is damaged/);
     }));
 });
+
+const SCHEMA = new URL('../../../daemon/store/schema.ts', import.meta.url);
+
+/** `table.column` of all columns whose comments in the schema begin with JSON. */
+function jsonColumns(): string[] {
+  const text = readFileSync(SCHEMA, 'utf8');
+  const tables = new Map(
+    [...text.matchAll(/^ {2}(\w+): (\w+Table);$/gm)].map(([, table, type]) => [type, table]),
+  );
+  const interfaces = [
+    ...text.matchAll(/^export interface (\w+Table)(?: extends [^{]+)? \{\n([^]*?)^\}/gm),
+  ];
+  assert.equal(interfaces.length, tables.size);
+  return interfaces.flatMap(([, type, members = '']) =>
+    [...members.matchAll(/\/\*\* JSON\b.*\n {2}readonly (\w+):/g)].map(
+      ([, column = '']) =>
+        `${tables.get(type)}.${column.replaceAll(/[A-Z]/g, (char) => `_${char.toLowerCase()}`)}`,
+    ),
+  );
+}
+
+/** What columns must hold that hold only some words. */
+const WORDS: Readonly<Record<string, string>> = {
+  visibility: 'private',
+  enforcement: 'all',
+  state: 'FAILED',
+  type: 'gitea',
+};
+
+/** A statement that adds a row with this text in a column. */
+function insertionOf(file: Libsql.Database, name: string, value: string): string {
+  const [table, column] = name.split('.');
+  const columns = file.prepare(`SELECT * FROM pragma_table_info('${table}')`).all() as {
+    name: string;
+    type: string;
+    notnull: number;
+  }[];
+  const set = columns.filter((one) => one.notnull === 1 || one.name === column);
+  const values = set.map((one) => {
+    if (one.name === column) return `'${value}'`;
+    return /int/i.test(one.type) ? '1' : `'${WORDS[one.name] ?? '{}'}'`;
+  });
+  const names = set.map((one) => one.name);
+  return `INSERT INTO ${table} (${names.join()}) VALUES (${values.join()})`;
+}
 
 /** The content of the file once a store with so many users was closed. */
 async function filledWith(location: Location, userCount: number): Promise<Buffer> {
