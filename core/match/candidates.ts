@@ -9,7 +9,7 @@ import { prefetch } from '../shard/pages.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
-import { contentLeafAt, contentLeaves } from './node.ts';
+import { contentLeafAt, contentLeaves, slotLeaves } from './node.ts';
 
 /** Guess: this many borders (match-starts.ts) cost as much as one block. */
 const BORDERS_A_BLOCK: u32 = 16;
@@ -147,6 +147,9 @@ function addDocsOfSameBlob(remaining: usize, docId: u32): void {
   }
 }
 
+/** The first units behind the heads are smaller, by these powers of 2: most searches have a low limit. */
+const FIRST_UNITS_SHIFT: u32 = 2;
+
 /**
  * Units have at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes; more bytes if the first doc
  * has more, more docs if they share the last one's content. Errors: STATUS_OUT_OF_MEMORY.
@@ -158,16 +161,20 @@ export function cutUnits(arena: Arena): i32 {
   if (unitStarts == 0) return STATUS_OUT_OF_MEMORY;
   let docs: u32 = 0;
   let bytes: u32 = 0;
+  let bytesMax: u32 = UNIT_BYTES_MAX;
   let previousBlob: u32 = NONE_ID;
   for (let i: u32 = 0; i < candidateDocCount; i++) {
     const blobId = docAt(boundView, load<u32>(candidateDocs + (<usize>i << 2))).blobId;
     const isSameBlob = blobId != NONE_ID && blobId == previousBlob;
     const size = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
-    const isFull = docs >= UNIT_DOCS_MAX || bytes + size > UNIT_BYTES_MAX;
+    const isFull = docs >= UNIT_DOCS_MAX || bytes + size > bytesMax;
     const isStart = i == 0 || i == headCount || i == partEnd;
     if (isStart || (i > headCount && isFull && !isSameBlob)) {
       store<u32>(unitStarts + (<usize>unitCount << 2), i);
       unitCount++;
+      const before = headCount > 0 ? unitCount - 2 : unitCount - 1;
+      if (slotLeaves.count == 1)
+        bytesMax = UNIT_BYTES_MAX >> (FIRST_UNITS_SHIFT - min(before, FIRST_UNITS_SHIFT));
       docs = 0;
       bytes = 0;
     }

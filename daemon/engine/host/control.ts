@@ -247,5 +247,5 @@ export class PrefixSum {
  * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head, one after the first part.
  */
 export function unitMaxOf({ size, docCount }: { size: number; docCount: number }): number {
-  return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 4;
+  return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 8;
 }
