@@ -22,13 +22,13 @@ import {
   docBitmapSize,
   failBinding,
   failStatus,
-  hasLongList,
-  setLongListAction,
+  partSegments,
+  setManyBlocksAction,
   indexBytes,
   intersectBitmaps,
   isEmptyBitmap,
-  LONG_ENDS,
-  LONG_NOTED,
+  MANY_ENDS,
+  MANY_NOTED,
   newDocBitmap,
   NO_DOCS,
   regexRuns,
@@ -94,7 +94,7 @@ export let extent: u32 = OF_ALL;
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
  * and names of symbols, but no other content.
- * @param mayBePart  the heads and the first part suffice if a list is long (first-part.ts)
+ * @param mayBePart  the heads and the first part suffice if a literal has many blocks (first-part.ts)
  * Errors: STATUS_FRAME for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
  * (base/work.ts).
  */
@@ -103,18 +103,20 @@ export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats:
   extent = OF_ALL;
   // Lists are of hidden docs, too, which must not decide where a unit ends.
   const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
-  if (isOpen && mayHaveParts(view)) setLongListAction(mayBePart ? LONG_ENDS : LONG_NOTED);
+  if (isOpen && mayHaveParts(view)) setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED);
   const verdict = bindNode(arena, matchRoot);
-  if (mayBePart && hasLongList) return bindPart(arena, view, stats);
+  const segments = partSegments;
+  if (mayBePart && segments != 0) return bindPart(arena, view, segments, stats);
   if (verdict != NO_DOCS) findHeads(arena);
-  return listCandidates(arena, verdict, hasLongList ? firstPart(arena) : 0, stats);
+  const part = segments == 0 ? 0 : firstPart(arena, segments);
+  return listCandidates(arena, verdict, part, stats);
 }
 
-function bindPart(arena: Arena, view: ShardView, stats: usize): i32 {
+function bindPart(arena: Arena, view: ShardView, segments: u32, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   extent = OF_PART;
   findHeads(arena);
-  const part = firstPart(arena);
+  const part = firstPart(arena, segments);
   const docs = newDocBitmap(arena);
   if (failStatus != STATUS_OK) return failStatus;
   memory.copy(docs, part, docBitmapSize());

@@ -12,7 +12,6 @@ import {
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import {
-  firstFrameSize,
   GRAM_ABSENT,
   listMask,
   listSize,
@@ -32,7 +31,8 @@ import {
   countIndexBytes,
   failBinding,
   failStatus,
-  noteListSize,
+  areBlocksCounted,
+  noteBlocks,
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
@@ -219,17 +219,21 @@ export function intersectGrams(
     list.size = listSize(boundView, list.gram);
   }
   sortBySize(lists, keyCount);
-  noteListSize(firstFrameSize(boundView, listAt(lists, 0).gram));
-  if (failStatus != STATUS_OK) return;
   let segments = boundSegments;
   for (let i: u32 = 0; i < keyCount && segments != 0; i++) {
     const list = listAt(lists, i);
     list.segments = listMask(boundView, list.gram);
     segments &= list.segments;
   }
+  let blocks: u32 = 0;
   for (; segments != 0; segments &= segments - 1) {
-    const segment = ctz(segments);
-    intersectSegment(lists, keyCount, segment, bitmap + <usize>segment * BITMAP_SIZE, verifyNs);
+    const segment = <u32>ctz(segments);
+    const part = bitmap + <usize>segment * BITMAP_SIZE;
+    intersectSegment(lists, keyCount, segment, part, verifyNs);
+    if (areBlocksCounted()) {
+      blocks += countBits(part, BITMAP_SIZE);
+      noteBlocks(blocks, segment);
+    }
     if (failStatus != STATUS_OK) return;
   }
 }

@@ -22,12 +22,13 @@ export let indexBytes: f64 = 0;
 export let regexRuns: u32 = 0;
 export let failStatus: i32 = 0;
 
-/** What a list that is long in the first segment does to binding: nothing, it is noted, or also ends binding. */
-export const LONG_IGNORED: u32 = 0;
-export const LONG_NOTED: u32 = 1;
-export const LONG_ENDS: u32 = 2;
-let atLongList: u32 = LONG_IGNORED;
-export let hasLongList: bool = false;
+/** What binding does once a literal has many blocks: nothing, it is noted, or binding also ends. */
+export const MANY_IGNORED: u32 = 0;
+export const MANY_NOTED: u32 = 1;
+export const MANY_ENDS: u32 = 2;
+let atManyBlocks: u32 = MANY_IGNORED;
+/** The number of first segments in which a literal has many blocks; 0: none has that many. */
+export let partSegments: u32 = 0;
 
 /** The result of a subtree for docs: none, all, or those in a bitmap. */
 export const NO_DOCS: usize = 1;
@@ -49,23 +50,30 @@ export function beginBinding(view: ShardView): void {
   indexBytes = 0;
   regexRuns = 0;
   failStatus = STATUS_OK;
-  atLongList = LONG_IGNORED;
-  hasLongList = false;
+  atManyBlocks = MANY_IGNORED;
+  partSegments = 0;
 }
 
-/** @param action  LONG_* */
-export function setLongListAction(action: u32): void {
-  atLongList = action;
+/** @param action  MANY_* */
+export function setManyBlocksAction(action: u32): void {
+  atManyBlocks = action;
 }
 
-/** Guess: coded bytes, some 200 blocks: the first part has more matches than a usual limit. */
-const LONG_FRAME_SIZE: u32 = 96;
+/** Guess: so many blocks in the first quarter of a shard have more matches than a usual limit. */
+const MANY_BLOCKS: u32 = 256;
+const PART_DIVISOR: u32 = 4;
 
-/** To be called with the coded bytes of the shortest list of a literal in the first segment. */
-export function noteListSize(size: u32): void {
-  if (atLongList == LONG_IGNORED || size < LONG_FRAME_SIZE) return;
-  hasLongList = true;
-  if (atLongList == LONG_ENDS) failBinding(STATUS_STOPPED);
+@inline
+export function areBlocksCounted(): bool {
+  return atManyBlocks != MANY_IGNORED && partSegments == 0;
+}
+
+/** To be called with the number of a literal's blocks up to the end of `segment`. */
+export function noteBlocks(count: u32, segment: u32): void {
+  const end = (segment + 1) * SEGMENT_BLOCKS;
+  if (count < MANY_BLOCKS || end * PART_DIVISOR > boundView.blockCount) return;
+  partSegments = segment + 1;
+  if (atManyBlocks == MANY_ENDS) failBinding(STATUS_STOPPED);
 }
 
 /** Makes the shard of a kept binding the bound one again. */

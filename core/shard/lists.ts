@@ -115,13 +115,6 @@ export function listMask(view: ShardView, gram: u32): u32 {
   return load<u32>(list);
 }
 
-/** Coded bytes of the list's frame in the first segment; 0 also for a single posting or a damaged list. */
-export function firstFrameSize(view: ShardView, gram: u32): u32 {
-  const reference = listReference(view, gram);
-  if (isSingle(reference) || (listMask(view, gram) & 1) == 0) return 0;
-  return frameSize(seekFrame(view, reference, 0));
-}
-
 /** Coded bytes read by the last readSegment. */
 export let frameBytes: u32 = 0;
 

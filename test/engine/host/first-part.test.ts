@@ -28,7 +28,8 @@ function makeDocs(): TestDoc[] {
     const isCopy = doc % 50 === 3 && doc > COUNT / 2;
     const number = isCopy ? doc - 8000 : doc;
     const word = doc % 9 === 4 ? 'other' : doc % 9 === 5 ? 'Common' : 'common';
-    const text = doc % 40 === 7 ? '' : `${word} n${number} ${doc % 700 === 0 ? 'seldom' : ''}\n`;
+    const rest = doc % 700 === 0 ? 'seldom' : number > SEGMENT_BLOCKS + 900 ? 'later' : '';
+    const text = doc % 40 === 7 ? '' : `${word} n${number} ${rest}\n`;
     const folder = doc % 90 === 8 ? 'common' : `d${doc % 10}`;
     return {
       path: `${folder}/f${doc}.txt`,
@@ -44,6 +45,9 @@ const DOCS = makeDocs();
 /** By text: whether it is an expression. */
 const LONG: Readonly<Record<string, boolean>> = {
   common: false,
+  // Long in the second segment.
+  later: false,
+  'la+ter': true,
   'common file:d1': false,
   'common -file:d1': false,
   '(common or seldom)': false,
