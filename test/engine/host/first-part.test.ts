@@ -20,9 +20,9 @@ import {
   type TestDoc,
 } from './harness.ts';
 
-const COUNT = 2 * SEGMENT_BLOCKS + 500;
+const COUNT = 8 * SEGMENT_BLOCKS - 100;
 
-/** Of three segments. Some contents are in several, one lies across two, and heads are in the last. */
+/** Of nine segments. Some contents are in several, one lies across two, and heads are in the last. */
 function makeDocs(): TestDoc[] {
   const docs = Array.from({ length: COUNT }, (_, doc): TestDoc => {
     const isCopy = doc % 50 === 3 && doc > COUNT / 2;
@@ -38,7 +38,10 @@ function makeDocs(): TestDoc[] {
   });
   const large = 'common and much else\n'.repeat(10_000);
   docs.splice(SEGMENT_BLOCKS, 0, { path: 'large.txt', bytes: Buffer.from(large) });
-  return [...docs, { path: 'zz/common.c', bytes: Buffer.from('a common head\n') }];
+  const others = Array.from({ length: 60 }, (_, doc): TestDoc => {
+    return { path: `z${doc}.txt`, bytes: Buffer.from(large + doc) };
+  });
+  return [...docs, ...others, { path: 'zz/common.c', bytes: Buffer.from('a common head\n') }];
 }
 
 const DOCS = makeDocs();
