@@ -93,11 +93,16 @@ keepCodes();
 writeVersions(root);
 keepContents('bundle', [...inputsOf(program), ...inputsOf(search), ...inputsOf(threads)]);
 
-function leaveOut({ onResolve }) {
+function leaveOut({ onResolve, onLoad }) {
   const filter = new RegExp(`/(?:${WHOLE.join('|')})\\.js$`);
   onResolve({ filter }, ({ kind }) =>
     kind === 'dynamic-import' ? { path: './trawl.cjs', external: true } : undefined,
   );
+  // For commands that are files of their own, and where files do not say which C library there is.
+  onResolve({ filter: /^(?:node:)?child_process$/ }, ({ importer, path: name }) =>
+    /\b(?:commander|detect-libc)\b/.test(importer) ? { path: name, namespace: 'none' } : undefined,
+  );
+  onLoad({ filter: /^/, namespace: 'none' }, () => ({ contents: '' }));
 }
 
 function writeText(file, { outputFiles }) {

@@ -7,6 +7,7 @@ import type { BuildProgress } from '../engine/build/build.ts';
 import type { FilterSettings } from '../engine/build/filters.ts';
 import { type LiveShard, SnapshotManager } from '../engine/search/snapshot.ts';
 import { HeapTrimmer } from '../engine/host/heap.ts';
+import { compileCore } from '../engine/host/core.ts';
 import { clearNotes } from '../engine/host/search-note.ts';
 import { BuildThreads } from '../engine/build/build-threads.ts';
 import { GIT_TIMEOUT_MS } from '../sources/git/git.ts';
@@ -44,6 +45,7 @@ import type { Log } from '../base/log.ts';
 const ON_DEMAND_FOLDER = 'on-demand';
 
 export interface InstanceOptions extends SearchOptions {
+  readonly log: Log;
   /** Of a PostgreSQL store; absent: the embedded store. */
   readonly databaseUrl?: string | undefined;
   readonly filters: FilterSettings;
@@ -197,7 +199,7 @@ async function joined(
 ): Promise<Instance> {
   const { log } = options;
   const { catalog } = index;
-  const host = await openSearchHost(options, catalog, true);
+  const host = openSearchHost(options, catalog, await compileCore(), true);
   const { module, pool, snapshots } = host;
   const heap = new HeapTrimmer();
   keepSearched(catalog, snapshots, log);

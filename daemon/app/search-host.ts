@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
-import type { Log } from '../base/log.ts';
+import type { LogLines } from '../base/log.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { mappingShares, mappingWarning } from '../engine/host/mapping-budget.ts';
 import { SearchPool } from '../engine/host/pool.ts';
@@ -27,7 +27,7 @@ export interface SearchOptions {
   readonly dataDir: string;
   readonly searchTimeoutMs: number;
   readonly workers?: number | undefined;
-  readonly log: Log;
+  readonly log: LogLines;
   readonly onCompleted?: EngineParts['onCompleted'];
 }
 
@@ -40,17 +40,17 @@ export interface Searching {
   close(): Promise<void>;
 }
 
-export type SearchHost = Awaited<ReturnType<typeof openSearchHost>>;
+export type SearchHost = ReturnType<typeof openSearchHost>;
 
 /** @param isOwner  false: for one search; nothing is recorded */
-export async function openSearchHost(
+export function openSearchHost(
   { dataDir, log, workers }: SearchOptions,
   catalog: Catalog,
+  module: WebAssembly.Module,
   isOwner: boolean,
 ) {
   if (catalog.unusable !== undefined)
     log.warn('repositories are not searched until they are built again', catalog.unusable);
-  const module = await compileCore(undefined, !isOwner);
   const threadCount = workers ?? availableParallelism();
   const shares = mappingShares(threadCount);
   const notePath = path.join(dataDir, NOTE_FILE);
@@ -75,7 +75,7 @@ export async function openSearchHost(
 }
 
 /** False: searches are not recorded. */
-function areNotesMade(notePath: string, log: Log): boolean {
+function areNotesMade(notePath: string, log: LogLines): boolean {
   try {
     makeNotes(notePath);
     return true;
@@ -114,8 +114,12 @@ export function enginePartsOf(
 
 /** Opens an index read-only, whoever owns it: nothing is removed, locked or built. Errors: CatalogError. */
 export async function openToSearch(options: SearchOptions): Promise<Searching> {
-  const catalog = await readCatalog(options.dataDir);
-  const host = await openSearchHost(options, catalog, false);
+  // Threads of V8 compile while this one reads.
+  const [module, catalog] = await Promise.all([
+    compileCore(undefined, true),
+    readCatalog(options.dataDir),
+  ]);
+  const host = openSearchHost(options, catalog, module, false);
   const { snapshots, pool } = host;
   const served = new Served({
     catalog,

@@ -37,6 +37,9 @@ export interface Log {
   readonly lastError: string | undefined;
 }
 
+/** What writes lines. */
+export type LogLines = Pick<Log, LogLevel>;
+
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;

@@ -6,6 +6,8 @@ import {
   constants,
   fstatSync,
   openSync,
+  // Why not from node:fs/promises: loading that takes 2 ms, and a search uses none of it.
+  promises,
   readFileSync,
   renameSync,
   rmSync,
@@ -14,7 +16,7 @@ import {
   writeFileSync,
   type WriteFileOptions,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { atPath } from './caught.ts';
 
 /** The path is not a regular file. The message names it and the remedy. */
@@ -73,7 +75,7 @@ export function isThere(file: string): boolean {
 
 /** As openOwn, without blocking. */
 export async function openOwnSoon(file: string): Promise<FileHandle> {
-  const handle = await open(file, READ);
+  const handle = await promises.open(file, READ);
   try {
     check(file, await handle.stat());
     return handle;

@@ -1,11 +1,10 @@
 // fsync: makes the bytes of a file, or the names in a folder, survive a power loss.
 
-import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, fsyncSync, openSync, promises } from 'node:fs';
 
 /** Errors: those of the file system. */
 export async function syncPath(location: string): Promise<void> {
-  const handle = await open(location, 'r');
+  const handle = await promises.open(location, 'r');
   try {
     await handle.sync();
   } finally {

@@ -2,7 +2,6 @@
 
 import { messageOf } from '../base/caught.ts';
 import type { SearchConfiguration } from '../base/config/search-configuration.ts';
-import { createLog } from '../base/log.ts';
 import { boundedRequest } from '../engine/query/request.ts';
 import { search } from '../engine/search/search.ts';
 import { startStream, type StreamEvent } from '../engine/search/stream.ts';
@@ -13,11 +12,12 @@ import type { SearchEvent, SearchResponse } from '../api/search/search-schemas.t
 import { openToSearch } from '../app/search-host.ts';
 import { SEES_ALL } from '../repos/repo-access.ts';
 import { noIndexError, notIndexedYetError } from './errors.ts';
+import { lateLog } from './late-log.ts';
 import type { SearchSource } from './search-source.ts';
 
 /** Every repo is visible. Errors: UsageError without an index. */
 export async function openLocalSearch(configuration: SearchConfiguration): Promise<SearchSource> {
-  const log = createLog(configuration.log);
+  const log = lateLog(configuration.log);
   const { dataDir, settings } = configuration;
   const instance = await openToSearch({
     dataDir,

@@ -45,7 +45,10 @@ export function createProcessContext<Services>(
   dropEmptyVariables();
   return {
     services,
-    stdin: process.stdin,
+    // Creating it takes 1.4 ms.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

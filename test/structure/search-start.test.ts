@@ -5,12 +5,13 @@ import { test } from 'node:test';
 import { type Import, importsOf } from './imports.ts';
 
 const ENTRY = 'build/daemon/cli/search-main.js';
+const LOCAL = 'build/daemon/cli/local-search.js';
 
 /** WHOLE of scripts/bundle.mjs: the whole program begins there instead. */
 const WHOLE = /\/(?:cli\/main|config\/configuration|catalog\/catalog-schemas)\.js$/;
 
-/** What is reached from the entry, itself included. */
-function reached(isFollowed: (one: Import) => boolean): readonly string[] {
+/** What is reached from a file, itself included. */
+function reached(isFollowed: (one: Import) => boolean, entry = ENTRY): readonly string[] {
   const found = new Set<string>();
   const visit = (file: string): void => {
     if (found.has(file) || WHOLE.test(file)) return;
@@ -18,7 +19,7 @@ function reached(isFollowed: (one: Import) => boolean): readonly string[] {
     if (!file.startsWith('build/')) return;
     for (const one of importsOf([file])) if (isFollowed(one)) visit(one.target);
   };
-  visit(ENTRY);
+  visit(entry);
   return [...found].sort();
 }
 
@@ -52,6 +53,16 @@ test('a search of an index loads what searches: no schemas, queries of the store
   ]);
   const others =
     /^build\/daemon\/(?:accounts|backup|hosts|http|sync|web|app\/(?:instance|main|open-index)|sources\/(?:docs|history)|sources\/git\/git)\b[^-]/;
+  assert.deepEqual(
+    files.filter((file) => others.test(file)),
+    [],
+  );
+});
+
+test('a search of an index that has nothing to log loads neither a log nor rules of languages', () => {
+  const files = reached(({ isLater }) => !isLater, LOCAL);
+  assert.ok(files.includes('build/daemon/engine/search/search.js'));
+  const others = /\/(?:log|languages|language-rules)\.js$|^pino$|^node:child_process$/;
   assert.deepEqual(
     files.filter((file) => others.test(file)),
     [],

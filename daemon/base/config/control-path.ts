@@ -5,7 +5,7 @@
 import { chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readOwn, writeOwn } from '../own-file.ts';
+import { isThere, readOwn, writeOwn } from '../own-file.ts';
 
 const SOCKET_FILE = 'control.sock';
 /**
@@ -67,8 +67,11 @@ function shortFolder(): string {
 }
 
 function readPathFile(dataDir: string): string | undefined {
+  const file = path.join(dataDir, PATH_FILE);
   try {
-    return readOwn(path.join(dataDir, PATH_FILE)).toString().trim() || undefined;
+    // Why: the usual case; the stack of an error takes longer than most of a search.
+    if (!isThere(file)) return undefined;
+    return readOwn(file).toString().trim() || undefined;
   } catch {
     return undefined;
   }

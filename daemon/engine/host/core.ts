@@ -1,7 +1,7 @@
 // Loads the core's compiled module, creates instances with their own memory, and types their exports. Only this file and
 // mapping.ts use WebAssembly.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
@@ -149,7 +149,7 @@ export async function compileCore(
   // The heap may grow threefold before it is collected. V8's own factor counts the bytes of a large answer as growth, and
   // collected the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
   v8.setFlagsFromString('--heap-growing-percent=200');
-  return WebAssembly.compile(await readFile(file));
+  return WebAssembly.compile(readFileSync(file));
 }
 
 /** Kept, at most four, as a memory holds two mappings until it is collected. */

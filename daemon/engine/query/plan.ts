@@ -1,7 +1,7 @@
 // Translates a parsed query into a plan, within the cost limit of a query.
 
 import { PLAN_NODES_MAX } from '../../../core/shared/plan.ts';
-import { resolveLanguage } from '../../sources/languages/languages.ts';
+import { resolveLanguage } from '../../sources/languages/language-data.ts';
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';
 import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';

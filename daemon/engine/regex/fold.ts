@@ -5,10 +5,10 @@ import { normalizeRanges } from './code-points.ts';
 import type { CodePointRanges } from './tree.ts';
 
 /** Code points that fold to another one, with that one. */
-const FOLDED: ReadonlyMap<number, number> = readTable();
+let folded: ReadonlyMap<number, number> | undefined;
 
 /** The code points of a fold by its target; at least two each. */
-const VARIANTS: ReadonlyMap<number, readonly number[]> = groupByFold();
+let variants: ReadonlyMap<number, readonly number[]> | undefined;
 
 interface Cased {
   /** All that equal another one without regard to case, ascending. */
@@ -21,45 +21,54 @@ let cased: Cased | undefined;
 
 /** Why not when the program starts: it takes 20 ms, and few queries need it. */
 function findCased(): Cased {
-  const points = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
+  const points = [...foldedPoints().keys(), ...variantsByFold().keys()].sort((a, b) => a - b);
   const indexes = new Map(points.map((codePoint, index) => [codePoint, index]));
   const peers = points.map((codePoint) => foldVariants(codePoint).map((one) => indexes.get(one)!));
   return { points, peers };
 }
 
+/** Why not when the program starts, as the next one: both take 4 ms. */
+function foldedPoints(): ReadonlyMap<number, number> {
+  return (folded ??= readTable());
+}
+
+function variantsByFold(): ReadonlyMap<number, readonly number[]> {
+  return (variants ??= groupByFold());
+}
+
 function readTable(): ReadonlyMap<number, number> {
-  const folded = new Map<number, number>();
+  const targets = new Map<number, number>();
   for (let row = 0; row < FOLD_TABLE.length; row += 3) {
     const [first = 0, last = 0, packed = 0] = FOLD_TABLE.slice(row, row + 3);
     const delta = (packed >> 2) - FOLD_DELTA_BIAS;
-    for (let point = first; point <= last; point += packed & 3) folded.set(point, point + delta);
+    for (let point = first; point <= last; point += packed & 3) targets.set(point, point + delta);
   }
-  return folded;
+  return targets;
 }
 
 function groupByFold(): ReadonlyMap<number, readonly number[]> {
-  const variants = new Map<number, number[]>();
-  for (const [point, target] of FOLDED) {
-    if (!variants.has(target)) variants.set(target, [target]);
-    variants.get(target)!.push(point);
+  const groups = new Map<number, number[]>();
+  for (const [point, target] of foldedPoints()) {
+    if (!groups.has(target)) groups.set(target, [target]);
+    groups.get(target)!.push(point);
   }
-  return variants;
+  return groups;
 }
 
 export function foldCodePoint(codePoint: number): number {
-  return FOLDED.get(codePoint) ?? codePoint;
+  return foldedPoints().get(codePoint) ?? codePoint;
 }
 
 /** All code points with the same fold, itself included, in no particular order. */
 export function foldVariants(codePoint: number): readonly number[] {
-  return VARIANTS.get(foldCodePoint(codePoint)) ?? [codePoint];
+  return variantsByFold().get(foldCodePoint(codePoint)) ?? [codePoint];
 }
 
 export function foldText(text: string): string {
-  let folded = '';
+  let result = '';
   for (const character of text)
-    folded += String.fromCodePoint(foldCodePoint(character.codePointAt(0) ?? 0));
-  return folded;
+    result += String.fromCodePoint(foldCodePoint(character.codePointAt(0) ?? 0));
+  return result;
 }
 
 /**
@@ -76,12 +85,12 @@ export function foldRanges(ranges: CodePointRanges): CodePointRanges {
 }
 
 function variantsOf(ranges: CodePointRanges): readonly number[] {
-  const variants: number[] = [];
+  const found: number[] = [];
   for (const { start, end } of ranges) {
     for (let codePoint = start; codePoint < end; codePoint++)
-      if (foldVariants(codePoint).length > 1) variants.push(...foldVariants(codePoint));
+      if (foldVariants(codePoint).length > 1) found.push(...foldVariants(codePoint));
   }
-  return variants;
+  return found;
 }
 
 function missingVariants(ranges: CodePointRanges): readonly number[] {

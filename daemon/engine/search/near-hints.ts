@@ -4,7 +4,7 @@
 
 import { nearest } from '../../base/nearest.ts';
 import { languageTables } from '../../sources/languages/language-data.ts';
-import { resolveLanguage } from '../../sources/languages/languages.ts';
+import { resolveLanguage } from '../../sources/languages/language-data.ts';
 import { type Hint, HINT_TEXT_SIZE_MAX, HINTS_MAX, parses } from '../query/hints.ts';
 import { canSee } from '../../repos/repo-access.ts';
 import type { RepoRecord } from '../../repos/records.ts';

@@ -4,7 +4,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { type ContextRepo, reposOfContext } from '../../repos/search-context.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { resolveLanguage } from '../../sources/languages/languages.ts';
+import { resolveLanguage } from '../../sources/languages/language-data.ts';
 import { bothOf, filterSteps } from '../query/filter.ts';
 import { isInSet, possibleRepos } from '../query/repo-set.ts';
 import { contextRepoOf } from '../query/repos.ts';

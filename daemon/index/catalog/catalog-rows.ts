@@ -1,7 +1,7 @@
 // The catalog as entries of the index file: a repo each, as JSON with the version of its shards' format and the form of
 // its members, and the shards out of service.
 
-import { rename, rm } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { INDEX_FILE } from '../../store/sqlite.ts';
@@ -68,10 +68,10 @@ export async function restoreRows(
 export async function putAway(dataDir: string): Promise<string> {
   const file = path.join(dataDir, INDEX_FILE);
   const location = `${file}.damaged`;
-  await rm(location, { force: true, recursive: true });
+  await promises.rm(location, { force: true, recursive: true });
   // Safety: SQLite would apply a journal that is left behind to the next file.
-  await rm(`${file}-journal`, { force: true });
-  await rename(file, location);
+  await promises.rm(`${file}-journal`, { force: true });
+  await promises.rename(file, location);
   return location;
 }
 

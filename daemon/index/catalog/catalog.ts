@@ -2,7 +2,7 @@
 // Files are immutable and named by their content (base/file-hash.ts). The catalog may be lost: names, ids and
 // permissions of repos are in the store; the copy here is for processes that open the index without it.
 
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { promises } from 'node:fs';
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { atPath, errorOf, systemCodeOf } from '../../base/caught.ts';
@@ -256,10 +256,10 @@ export class Catalog {
     const next = `${location}.next`;
     await this.#serialized(async () => {
       try {
-        await writeFile(next, file, { mode: 0o600, flush: true });
+        await promises.writeFile(next, file, { mode: 0o600, flush: true });
         await this.#moveInto(next, location);
       } catch (error) {
-        await rm(next, { force: true }).catch(() => {});
+        await promises.rm(next, { force: true }).catch(() => {});
         throw atPath(error, location);
       }
     });
@@ -270,8 +270,8 @@ export class Catalog {
 
   /** Removes shard folder files that no repo names. Only for the owner of the data directory. */
   async sweep(): Promise<void> {
-    await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
-    await this.#remove(await readdir(this.shardFolder));
+    await promises.mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
+    await this.#remove(await promises.readdir(this.shardFolder));
   }
 
   /** Removes files of replaced repos, except those that another repo names, that were just added, or that searches need. */
@@ -380,11 +380,11 @@ export class Catalog {
 
   /** Renames a finished file, replacing an existing one. */
   async #moveInto(file: string, location: string): Promise<void> {
-    await rename(file, location).catch(async (error: unknown) => {
+    await promises.rename(file, location).catch(async (error: unknown) => {
       if (systemCodeOf(error) !== 'EISDIR') throw error;
       // A folder with the name of our file is damage.
-      await rm(location, { recursive: true });
-      await rename(file, location);
+      await promises.rm(location, { recursive: true });
+      await promises.rename(file, location);
     });
     await syncPath(path.dirname(location));
     const name = path.basename(location);
@@ -401,7 +401,7 @@ function sizeOf({ part, contentSize }: CatalogShard): number {
 async function removeOurs(file: string): Promise<void> {
   const endings = [SHARD_ENDING, SYMBOLS_ENDING, REVISIONS_ENDING];
   const recursive = endings.some((ending) => file.endsWith(ending));
-  await rm(file, { force: true, recursive }).catch((error: unknown) => {
+  await promises.rm(file, { force: true, recursive }).catch((error: unknown) => {
     if (systemCodeOf(error) !== 'ERR_FS_EISDIR') throw error;
   });
 }

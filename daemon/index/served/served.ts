@@ -3,7 +3,7 @@
 
 import { messageOf } from '../../base/caught.ts';
 import { SHORT_ID_SIZE } from '../../base/file-hash.ts';
-import type { Log } from '../../base/log.ts';
+import type { LogLines } from '../../base/log.ts';
 import { backOffMs } from '../../base/retries.ts';
 import type { ShardError, ShardFault } from '../../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
@@ -44,7 +44,7 @@ export interface ServedOptions {
   readonly isConnected?: (repoId: number) => boolean | undefined;
   /** In addition to the register: a different value whenever `isConnected` may change. */
   readonly connected?: () => unknown;
-  readonly log: Log;
+  readonly log: LogLines;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
   readonly onDamage: (repo: RepoRecord) => void;

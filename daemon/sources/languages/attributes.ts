@@ -3,7 +3,7 @@
 // and macros are ignored.
 
 import { baseNameOf, folderOf } from '../../base/paths.ts';
-import { resolveLanguage } from './languages.ts';
+import { resolveLanguage } from './language-data.ts';
 import { parsePattern } from '../disk/ignore-pattern.ts';
 import { DocReader } from '../docs/doc-reader.ts';
 import type { SourceFile } from '../docs/file-list.ts';

@@ -1,5 +1,5 @@
 // Linguist's data as tables: languages by name and alias, by file name, by extension, by interpreter. Loaded at first use
-// from the file that the build wrote (scripts/languages.mjs).
+// from the file that the build wrote (scripts/languages.mjs). Apart from the rules of languages.ts, which searches do without.
 
 import { readFileSync } from 'node:fs';
 import { builtFile } from '../../base/program-files.ts';
@@ -31,6 +31,11 @@ export function languageTables(): LanguageTables {
   // Safety: our own build wrote the file, in this form.
   tables ??= buildTables(JSON.parse(readFileSync(DATA_FILE, 'utf8')));
   return tables;
+}
+
+/** The language of a person's input: name or alias, ignoring case, `-` for spaces allowed. */
+export function resolveLanguage(text: string): string | undefined {
+  return languageTables().byName.get(text.trim().toLowerCase());
 }
 
 function buildTables(rows: readonly Row[]): LanguageTables {

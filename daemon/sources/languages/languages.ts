@@ -1,10 +1,10 @@
 // Detects the language of a doc by the linguist data set: editor modelines, file name, extension (longest first),
 // interpreter of a script. An extension that several languages claim is decided by content, interpreter, neighbouring files
-// (`.h`), and a table of defaults. Also resolves names given by people (queries, `.gitattributes`).
+// (`.h`), and a table of defaults.
 
 import { behindMark } from '../../base/utf8-text.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
-import { languageTables } from './language-data.ts';
+import { languageTables, resolveLanguage } from './language-data.ts';
 import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
 
@@ -154,11 +154,6 @@ export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
   const clear = new Map<string, 'C' | 'C++'>();
   for (const [folder, language] of folders) if (language !== 'mixed') clear.set(folder, language);
   return clear;
-}
-
-/** The language of a person's input: name or alias, ignoring case, `-` for spaces allowed. */
-export function resolveLanguage(text: string): string | undefined {
-  return languageTables().byName.get(text.trim().toLowerCase());
 }
 
 /** Lines at each end that are read for modelines; each end has HEAD_SIZE bytes at most. */

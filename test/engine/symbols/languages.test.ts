@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { SYMBOL_KIND_NAMES, SYMBOL_KIND_POINTS } from '../../../core/shared/kinds.ts';
 import * as layout from '../../../core/shared/symbols.ts';
-import { resolveLanguage } from '../../../daemon/sources/languages/languages.ts';
+import { resolveLanguage } from '../../../daemon/sources/languages/language-data.ts';
 import {
   CTAGS_LANGUAGES,
   ctagsParserOf,

@@ -4,14 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as linguist from 'linguist-languages';
 import { Attributes, attributePathsAbove } from '../../../daemon/sources/languages/attributes.ts';
-import { languageTables } from '../../../daemon/sources/languages/language-data.ts';
+import {
+  languageTables,
+  resolveLanguage,
+} from '../../../daemon/sources/languages/language-data.ts';
 import { EXTENSION_DEFAULTS } from '../../../daemon/sources/languages/language-defaults.ts';
 import { RULES } from '../../../daemon/sources/languages/language-rules.ts';
 import {
   detectLanguage,
   findHeaderFolders,
   languageOfPath,
-  resolveLanguage,
 } from '../../../daemon/sources/languages/languages.ts';
 
 test('the built table equals the data set', () => {
