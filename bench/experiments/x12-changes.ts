@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
 import { search } from '../../daemon/engine/search/search.ts';
-import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
+import { type Instance, openInstance } from '../../daemon/app/instance.ts';
 import { SEES_ALL } from '../../daemon/repos/repo-access.ts';
 import { MERGE_LIMITS, type MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 
@@ -47,7 +47,7 @@ const log = createLog({
   write: (line) => void process.stderr.write(line),
 });
 let instance = await open(MERGE_LIMITS);
-let indexer = indexerOf(instance);
+let indexer = instance.indexer;
 const { records } = await indexer.sources.add([repo], 'commits');
 instance.served.publish();
 print('build', await job());
@@ -78,7 +78,7 @@ await compare('under way');
 const beforeRest = usage().bytes;
 await instance.close();
 instance = await open({ ...MERGE_LIMITS, restMs: 0 });
-indexer = indexerOf(instance);
+indexer = instance.indexer;
 await indexer.merger.run();
 await report('at rest');
 await compare('at rest');
@@ -94,7 +94,7 @@ await instance.close();
 
 async function builtAnew(): Promise<Instance> {
   const built = await open(MERGE_LIMITS, 'built-anew');
-  const { sources, jobs } = indexerOf(built);
+  const { sources, jobs } = built.indexer;
   await jobs.indexAll((await sources.add([repo], 'commits')).records, false);
   built.served.publish();
   return built;

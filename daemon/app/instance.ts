@@ -68,13 +68,14 @@ export interface InstanceOptions extends SearchOptions {
 }
 
 export interface Instance extends Searching {
-  /** Undefined, as the next three: opened by search-host.ts. */
-  readonly index: Index | undefined;
-  readonly indexer: Indexer | undefined;
+  readonly index: Index;
+  readonly indexer: Indexer;
+  /** Undefined: `findsSymbols` is false. */
   readonly symbols: SymbolIndexer | undefined;
+  /** Undefined: only indexed revisions are searched. */
   readonly onDemand: OnDemandRevisions | undefined;
   /** Checks shards in the background once started. */
-  readonly integrity: IntegrityPass | undefined;
+  readonly integrity: IntegrityPass;
   readonly heap: HeapTrimmer;
 }
 
@@ -205,7 +206,7 @@ async function joined(
   keepSearched(catalog, snapshots, log);
   const upkeep = await openUpkeep(options, index, host, heap);
   const { served, indexer, symbols, onDemand } = upkeep;
-  await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
+  await indexer.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
   const onDamage = (shardId: string, reason: string, fault?: ShardFault): void => {
     if (onDemand?.noteShardFailure(shardId, reason) !== true)
       served.noteShardFailure(shardId, reason, fault);
@@ -220,7 +221,7 @@ async function joined(
   });
   await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
   const parts = enginePartsOf(options, catalog, host, onDamage, {
-    connectionsOf: (repoId) => indexer?.connections?.namesOf(repoId) ?? [],
+    connectionsOf: (repoId) => indexer.connections?.namesOf(repoId) ?? [],
     revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
   });
   return {
@@ -238,7 +239,7 @@ async function joined(
       await symbols?.close();
       await integrity.close();
       served.close();
-      await indexer?.close();
+      await indexer.close();
       await onDemand?.close();
       await pool.close();
       heap.close();
@@ -246,10 +247,4 @@ async function joined(
       await close();
     },
   };
-}
-
-/** Errors: the data directory is open read-only. */
-export function indexerOf({ indexer }: Instance): Indexer {
-  if (indexer === undefined) throw new Error('the data directory is open read-only');
-  return indexer;
 }

@@ -20,7 +20,7 @@ import type { MemberSync } from '../sync/members/member-sync.ts';
 import { openConnection } from '../sync/sources/local-host.ts';
 import { HealthSeries } from './health-series.ts';
 import { privateSizeOfProcess } from '../engine/host/heap.ts';
-import { indexerOf, type Instance, openInstance } from './instance.ts';
+import { type Instance, openInstance } from './instance.ts';
 import type { Services } from '../api/shapes/endpoint-services.ts';
 import type { StatusReport } from '../api/shapes/status-report.ts';
 import { RepoDirectory } from '../repos/directory.ts';
@@ -126,7 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.add(await serveMetrics(options, observers.metrics));
     opened.add(await openControlSocket(server, log));
     instance.pool.start();
-    const indexer = indexerOf(instance);
+    const indexer = instance.indexer;
     opened.add(watchSources({ ...instance, indexer, probed: probed.adding, log, signal }));
     members.start();
     const { prepared, ...first } = startJobs(instance, probed, history, signal);
@@ -283,7 +283,7 @@ function openReread(
           log.error('connections could not be applied', { error }),
         );
     },
-    index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, signal),
+    index: () => instance.indexer.jobs.indexAll(instance.served.records, false, signal),
   });
 }
 
@@ -347,7 +347,7 @@ async function applyConnections(
   areReopened = false,
 ): Promise<void> {
   if (source !== undefined && !isLocal)
-    await indexer?.connections?.configure(connections, areReopened);
+    await indexer.connections?.configure(connections, areReopened);
 }
 
 interface ProbedSources {
@@ -360,7 +360,7 @@ async function probeSources(
   { configuration, log, sources, mode, change }: DaemonOptions,
   signal: AbortSignal,
 ): Promise<ProbedSources> {
-  const indexer = indexerOf(instance);
+  const indexer = instance.indexer;
   const adding =
     sources.length > 0
       ? indexer.sources.add(sources, mode, change, signal)
@@ -391,12 +391,12 @@ async function openControl(
   directory: RepoDirectory,
   { configuration, log }: DaemonOptions,
 ): Promise<ControlPlane> {
-  const store = instance.index?.store;
+  const store = instance.index.store;
   const control = await openControlPlane(configuration, directory, log, Date.now, store);
   control.store.onChange((change) => {
     if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
-    indexerOf(instance)
-      .rules.apply()
+    instance.indexer.rules
+      .apply()
       .catch((error: unknown) =>
         log.error('permissions of repositories could not be applied', { error }),
       );
@@ -405,7 +405,7 @@ async function openControl(
 }
 
 function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
-  const { connections } = indexerOf(instance);
+  const { connections } = instance.indexer;
   const members = memberSyncOf(
     accounts,
     {
@@ -428,7 +428,7 @@ function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): 
 
 /** Without those that the status report has as counts. */
 function problemsOf(instance: Instance, { readiness }: Services): readonly string[] {
-  const pending = new Set(indexerOf(instance).pending);
+  const pending = new Set(instance.indexer.pending);
   return readiness.status().degraded.filter((sentence) => !pending.has(sentence));
 }
 
@@ -450,7 +450,7 @@ function startJobs(
   const jobs = adding
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
-      const indexer = indexerOf(instance);
+      const indexer = instance.indexer;
       const requested = await indexer.jobs.requestAll(records, false, signal);
       await indexer.connections?.start();
       indexer.jobs.failUnrequested();
@@ -462,7 +462,7 @@ function startJobs(
       if (!signal.aborted) throw error;
       return { records: [], results: [] };
     });
-  instance.integrity?.run();
+  instance.integrity.run();
   const prepared = jobs.then(
     ({ records, results }) => prepareHistories(results, records, history, signal),
     () => {},

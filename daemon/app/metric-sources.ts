@@ -9,7 +9,7 @@ import type { LocalServer } from '../http/server.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import { INDEX_QUEUE } from '../sync/jobs/jobs.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { indexerOf, type Instance } from './instance.ts';
+import { type Instance } from './instance.ts';
 import type { ReadMetric } from './metrics.ts';
 
 export interface MetricSources {
@@ -135,7 +135,7 @@ function indexMetrics({ parts, served, indexer }: Instance): ReadMetric[] {
       labelNames: ['state'],
       read: () => {
         const counts = new Map([['ready', 0]]);
-        const stateOf = indexer?.jobFacade.states();
+        const stateOf = indexer.jobFacade.states();
         for (const record of served.records) {
           const state = stateOf?.(record) ?? 'ready';
           counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -150,7 +150,7 @@ function indexMetrics({ parts, served, indexer }: Instance): ReadMetric[] {
 
 function jobMetrics(instance: Instance): ReadMetric[] {
   const queues = () => {
-    const { jobs, connections } = indexerOf(instance);
+    const { jobs, connections } = instance.indexer;
     const index = [INDEX_QUEUE, jobs] as const;
     return connections === undefined ? [index] : [index, [SYNC_QUEUE, connections.sync] as const];
   };
@@ -183,7 +183,7 @@ function jobMetrics(instance: Instance): ReadMetric[] {
       help: 'Age of the oldest push, or change noticed, that is not searched yet.',
       read: () => {
         const now = Date.now();
-        const ages = indexerOf(instance).jobs.open.map(({ lacksSince }) => now - lacksSince);
+        const ages = instance.indexer.jobs.open.map(({ lacksSince }) => now - lacksSince);
         return Math.max(0, ...ages) / 1000;
       },
     },

@@ -31,7 +31,7 @@ import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { HealthSeries } from './health-series.ts';
-import { indexerOf, type Instance } from './instance.ts';
+import { type Instance } from './instance.ts';
 import type { Reread } from './reread.ts';
 
 export interface DaemonParts {
@@ -69,9 +69,9 @@ export function servicesOf(all: DaemonParts): Services {
     jobs: jobServiceOf(instance),
     connections: connectionServiceOf(instance, members),
     webhooks: {
-      isOn: () => indexerOf(instance).connections?.pushes.isAwaiting === true,
+      isOn: () => instance.indexer.connections?.pushes.isAwaiting === true,
       take: async (delivery) =>
-        (await indexerOf(instance).connections?.pushes.take(delivery)) ?? {
+        (await instance.indexer.connections?.pushes.take(delivery)) ?? {
           outcome: 'unproven',
           repositories: 0,
         },
@@ -85,7 +85,7 @@ export function servicesOf(all: DaemonParts): Services {
         quarantinedShardCount: served.quarantinedCount,
         degraded: [
           ...control.degraded(),
-          ...indexerOf(instance).degradations,
+          ...instance.indexer.degradations,
           ...members.degradations,
           ...reread.degradations,
           ...(log.lastError === undefined ? [] : [`the log cannot be written: ${log.lastError}`]),
@@ -108,7 +108,7 @@ function operatorServiceOf({
   return {
     rules: {
       list: () => rulesOf(instance),
-      change: (...call) => indexerOf(instance).rules.change(...call),
+      change: (...call) => instance.indexer.rules.change(...call),
       remove: (...call) => removeUnserved(instance, ...call),
     },
     status,
@@ -121,14 +121,14 @@ function operatorServiceOf({
 }
 
 function rulesOf(instance: Instance): readonly RepoRule[] {
-  const { failed } = indexerOf(instance).jobs;
+  const { failed } = instance.indexer.jobs;
   const served = new Set(instance.served.records.map(({ repoId }) => repoId));
-  return (instance.index?.registry.all ?? []).map((repo) => {
+  return (instance.index.registry.all ?? []).map((repo) => {
     const { repoId } = repo;
     return {
       ...repo,
       isServed: served.has(repoId),
-      isListed: indexerOf(instance).connections?.has(repoId) === true,
+      isListed: instance.indexer.connections?.has(repoId) === true,
       ...omitUndefined({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
       failure: failed.reasonOf(repoId),
     };
@@ -145,12 +145,12 @@ async function removeUnserved(
     const unlisted = unlistedOf(stored, repoIds);
     return new Set([...unlisted].filter((repoId) => !served.has(repoId)));
   };
-  await indexerOf(instance).connections?.remover.remove([...repoIds], toGo, actor);
+  await instance.indexer.connections?.remover.remove([...repoIds], toGo, actor);
 }
 
 function jobServiceOf(instance: Instance): JobService {
   const { catalog } = instance;
-  const { jobFacade, connections } = indexerOf(instance);
+  const { jobFacade, connections } = instance.indexer;
   return {
     index: async (repoId) => {
       const repo = catalog.repo(repoId);
@@ -186,7 +186,7 @@ function quarantineOf({ parts }: Instance): ShardFailure[] {
 }
 
 function connectionServiceOf(instance: Instance, members: MemberSync): ConnectionService {
-  const { connections, jobFacade } = indexerOf(instance);
+  const { connections, jobFacade } = instance.indexer;
   return {
     list: () =>
       (connections?.all ?? []).map((one) =>

@@ -12,7 +12,7 @@ import type {
   StatusSource,
 } from '../api/shapes/status-report.ts';
 import { isoTime } from '../api/shapes/schemas.ts';
-import { indexerOf, type Instance } from './instance.ts';
+import { type Instance } from './instance.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { ListedJob } from '../sync/jobs/job-facade.ts';
 
@@ -38,7 +38,7 @@ async function reportOf(
   problems: readonly string[],
 ): Promise<StatusReport> {
   const { served } = instance;
-  const { jobFacade, symbols } = indexerOf(instance);
+  const { jobFacade, symbols } = instance.indexer;
   const { records } = served;
   const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
   const { failed } = jobFacade.counts(records);
@@ -75,7 +75,7 @@ function gapsOf(connections: readonly ConnectionStatus[]): string[] {
 }
 
 function warningsOf(instance: Instance): string[] {
-  const { warned } = indexerOf(instance).jobs;
+  const { warned } = instance.indexer.jobs;
   return instance.served.records.flatMap(({ repoId, name }) =>
     (warned.get(repoId) ?? []).map((sentence) => `${name}: ${sentence}`),
   );
@@ -112,13 +112,13 @@ function jobOf(
 }
 
 function targetOf({ index, indexer }: Instance, queue: string, targetId: number): string {
-  if (queue !== SYNC_QUEUE) return index?.registry.byId(targetId)?.name ?? `#${targetId}`;
-  const found = indexer?.connections?.all.find((one) => one.connectionId === targetId);
+  if (queue !== SYNC_QUEUE) return index.registry.byId(targetId)?.name ?? `#${targetId}`;
+  const found = indexer.connections?.all.find((one) => one.connectionId === targetId);
   return found?.name ?? `#${targetId}`;
 }
 
 async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
-  const { connections, jobFacade } = indexerOf(instance);
+  const { connections, jobFacade } = instance.indexer;
   const all = connections?.all ?? [];
   const jobs = await jobFacade.latest(
     all.map(({ connectionId }) => connectionId),
@@ -157,7 +157,7 @@ function stateOf(
 }
 
 function countsOf(instance: Instance): Map<number, { repos: number; indexed: number }> {
-  const { connections } = indexerOf(instance);
+  const { connections } = instance.indexer;
   const counts = new Map<number, { repos: number; indexed: number }>();
   for (const { repoId, indexedAt } of instance.served.records)
     for (const id of connections?.idsOf(repoId) ?? []) {
@@ -170,7 +170,7 @@ function countsOf(instance: Instance): Map<number, { repos: number; indexed: num
 }
 
 function freshnessOf(instance: Instance, repoIds: readonly number[]): Map<number, Freshness> {
-  const { connections, jobs } = indexerOf(instance);
+  const { connections, jobs } = instance.indexer;
   const names = new Map(connections?.all.map((one) => [one.connectionId, one.name]));
   const states = new Map<number, 'running' | 'waiting'>();
   for (const { row } of jobs.open)

@@ -177,7 +177,7 @@ async function indexSources(
   options: IndexOptions,
   onProgress: ProgressListener,
 ): Promise<readonly JobResult[]> {
-  const { indexerOf, openInstance } = await import('../app/instance.ts');
+  const { openInstance } = await import('../app/instance.ts');
   const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
   const configuration = await configurationOf(options);
   const { onLogLine } = options;
@@ -212,7 +212,7 @@ async function indexSources(
   });
   try {
     const { served, symbols } = instance;
-    const indexer = indexerOf(instance);
+    const indexer = instance.indexer;
     const sources = options.sources.map(localPath);
     if (sources.length === 0) {
       await indexer.sources.confirm();

@@ -2,7 +2,6 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -101,8 +100,8 @@ void test('a setting for searches only causes no rebuild', async () => {
       workers: 1,
       log,
     });
-    const { records } = await indexerOf(instance).sources.add([repo], undefined);
-    const [job] = await indexerOf(instance).jobs.indexAll(records, false);
+    const { records } = await instance.indexer.sources.add([repo], undefined);
+    const [job] = await instance.indexer.jobs.indexAll(records, false);
     await instance.close();
     return job?.isUnchanged;
   };

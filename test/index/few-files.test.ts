@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { MappingError } from '../../daemon/engine/host/mapping.ts';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { eventually } from '../http/harness.ts';
@@ -57,7 +56,7 @@ void test('an unmapped shard recovers by itself', async () => {
   const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
   await index.index([makeRepo({ a: 'plum\n' })]);
   const { parts, served } = index.instance;
-  const indexer = indexerOf(index.instance);
+  const indexer = index.instance.indexer;
   const { shards } = parts.snapshots.current;
   assert.equal(shards.length, 1);
   served.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { MERGE_LIMITS } from '../../daemon/index/merge/merge-plan.ts';
 import { type IndexSummary, summaryOf } from '../../daemon/index/merge/index-summary.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -72,7 +71,7 @@ void test('living docs, dead docs, and the next merge', async () => {
   await index.close();
 
   const again = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
-  await indexerOf(again.instance).merger.run();
+  await again.instance.indexer.merger.run();
   const after = summary(again);
   assert.deepEqual(
     after.shards.map(({ docCount, contentSize, deadCount }) => ({

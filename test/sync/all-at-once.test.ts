@@ -6,7 +6,6 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { git } from '../sources/git/fixture.ts';
@@ -95,8 +94,8 @@ class World implements AsyncDisposable {
     const history = this.#pick(this.#histories);
     if (dice < 0.35) this.#done.push(history.change());
     else if (dice < 0.6) this.#runJobs();
-    else if (dice < 0.7) this.#start('merge', (index) => indexerOf(index.instance).merger.run());
-    else if (dice < 0.74) this.#start('purge', (index) => indexerOf(index.instance).merger.purge());
+    else if (dice < 0.7) this.#start('merge', (index) => index.instance.indexer.merger.run());
+    else if (dice < 0.74) this.#start('purge', (index) => index.instance.indexer.merger.purge());
     else if (dice < 0.82) this.#start('symbols', async ({ instance }) => instance.symbols!.run());
     else if (dice < 0.92) this.#changeRules();
     else if (dice < 0.95) this.#quarantine();
@@ -109,7 +108,7 @@ class World implements AsyncDisposable {
     const records = this.#random() < 0.3 ? served.records : [this.#pick(served.records)];
     this.#start(`${isForced ? 'build' : 'index'} ${records.length}`, async ({ instance }) => {
       const valid = records.filter((record) => record !== undefined);
-      const results = await indexerOf(instance).jobs.indexAll(valid, isForced);
+      const results = await instance.indexer.jobs.indexAll(valid, isForced);
       for (const { error } of results) this.#checkError(error);
     });
   }
@@ -119,7 +118,7 @@ class World implements AsyncDisposable {
     if (record === undefined) return;
     const change = this.#pick(RULES);
     this.#start(`${record.repoId} ${JSON.stringify(change)}`, ({ instance }) =>
-      indexerOf(instance).rules.change(new Set([record.repoId]), change),
+      instance.indexer.rules.change(new Set([record.repoId]), change),
     );
   }
 
@@ -133,7 +132,7 @@ class World implements AsyncDisposable {
 
   async #checkShard({ parts, integrity }: IndexOf['instance']): Promise<void> {
     const shard = this.#pick(parts.snapshots.current.shards);
-    if (shard !== undefined) await integrity!.checkNow([shard]);
+    if (shard !== undefined) await integrity.checkNow([shard]);
   }
 
   async #restart(): Promise<void> {
@@ -245,7 +244,7 @@ class World implements AsyncDisposable {
   }
 
   async #compare(index: IndexOf, repos: readonly string[]): Promise<void> {
-    const { jobs, merger } = indexerOf(index.instance);
+    const { jobs, merger } = index.instance.indexer;
     for (const { error } of await index.index(repos, undefined, 'commits')) this.#checkError(error);
     await index.instance.symbols!.run();
     await merger.run();
@@ -255,11 +254,11 @@ class World implements AsyncDisposable {
       mergeLimits: NEVER,
       onDemand: ON_DEMAND,
     });
-    const { sources, rules, jobs: building } = indexerOf(anew.instance);
+    const { sources, rules, jobs: building } = anew.instance.indexer;
     // In this order, for their ids.
     const paths = index.instance.catalog.repos.map(({ record }) => record.source.path);
     await sources.add(paths, 'commits');
-    for (const repo of index.instance.index!.registry.all) {
+    for (const repo of index.instance.index.registry.all) {
       const { repoId, visibility, selection = { branches: [], tags: [] }, enforcement } = repo;
       const change: RepoChange = { ...selection, enforcement };
       const isReported = visibility !== 'unknown';

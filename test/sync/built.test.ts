@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import {
   commitAll,
@@ -45,7 +44,7 @@ void test('delta or full build, and why', async () => {
     10,
     0,
   ]);
-  const { jobs } = indexerOf(index.instance);
+  const { jobs } = index.instance.indexer;
   const [forced] = await jobs.indexAll(index.instance.served.records, true);
   assert.deepEqual(reported(forced!), ['whole', 'requested', 10, 0]);
   // What fails then is not over when a job finds that nothing has changed.

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import {
   commitAll,
   commitFiles,
@@ -342,6 +341,6 @@ void test('content removed from the history is removed from index files by a for
     1,
     'the documents say so: it stays in the shard that it was in',
   );
-  await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, true);
+  await index.instance.indexer.jobs.indexAll(index.instance.served.records, true);
   assert.deepEqual(shardsWith(), []);
 });

@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
@@ -86,7 +85,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
       damage(fileOf(dataDir, ending));
       await using index = await openIndexOf(dataDir);
       assert.deepEqual((await index.search('eat')).incompleteReasons, ['shard_quarantined']);
-      await indexerOf(index.instance).jobs.whenIdle();
+      await index.instance.indexer.jobs.whenIdle();
       await index.instance.symbols!.run();
       assert.ok(await isWhole(index));
       assert.deepEqual(index.warnings, ['shard quarantined']);
@@ -98,7 +97,7 @@ void test('repeated damage is repaired after pauses', async () => {
   const { dataDir, repo } = await makeIndex();
   await using index = await openIndexOf(dataDir);
   const { served } = index.instance;
-  const indexer = indexerOf(index.instance);
+  const indexer = index.instance.indexer;
   const quarantine = (): void => {
     const [shard] = index.instance.catalog.repos.flatMap(({ shards }) => shards);
     served.quarantine(shard!.shardId, 'for the test');

@@ -7,7 +7,6 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
@@ -86,7 +85,7 @@ async function follow(t: TestContext, source: Source, counts: Counts): Promise<v
     await using following = await openIndexOf(dataDir, { findsSymbols });
     if (remaining === editCount) await following.index([edits.root], selection, mode);
     const { repoId } = following.instance.served.records[0]!;
-    const { fileTracker } = indexerOf(following.instance);
+    const { fileTracker } = following.instance.indexer;
     if (isWatched) void fileTracker.watch(repoId);
     for (let i = 0; i < Math.min(remaining, EDITS_PER_PROCESS); i++) {
       const { what, reported } = edits.edit();

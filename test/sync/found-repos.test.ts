@@ -15,7 +15,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { FIND_DEPTH_MAX, findRepos } from '../../daemon/sync/sources/find-repos.ts';
 import type { SourceKind } from '../../daemon/repos/records.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -145,7 +144,7 @@ void test('repositories added later, and a removed one', async () => {
   const one = put(root, 'one');
   await using index = await openIndexOf(temporaryFolder());
   await index.index([root]);
-  const { sources, jobs } = indexerOf(index.instance);
+  const { sources, jobs } = index.instance.indexer;
   const again = async (): Promise<string[]> => {
     const come = await sources.findNew(signal);
     index.instance.served.publish();
@@ -181,7 +180,7 @@ void test('a start asks git only about repositories that are not as they were', 
   const dataDir = temporaryFolder();
   const asked = async (): Promise<string[]> => {
     await using index = await openIndexOf(dataDir);
-    const { sources, jobs } = indexerOf(index.instance);
+    const { sources, jobs } = index.instance.indexer;
     const log = path.join(temporaryFolder(), 'log');
     const calls = await whileLogged(log, () => sources.add([root], undefined));
     await jobs.indexAll(index.instance.served.records, false);
@@ -250,7 +249,7 @@ void test('a disk missing at a start: nothing is removed', async () => {
     if (isMounted) rmSync(root, { recursive: true });
     renameSync(`${root}.away`, root);
     const { records } = index.instance.served;
-    const back = await indexerOf(index.instance).jobs.indexAll(records, false);
+    const back = await index.instance.indexer.jobs.indexAll(records, false);
     assert.deepEqual(
       back.map(({ state }) => state),
       ['COMPLETED', 'COMPLETED'],
@@ -261,7 +260,7 @@ void test('a disk missing at a start: nothing is removed', async () => {
 void test('a folder missing at a start that later has repositories', async () => {
   const root = path.join(temporaryFolder(), 'late');
   await using index = await openIndexOf(temporaryFolder());
-  const { sources } = indexerOf(index.instance);
+  const { sources } = index.instance.indexer;
   await index.index([makeRepo({ a: '' }), root]);
   assert.equal(sources.openCount, 1);
   mkdirSync(root);
@@ -277,7 +276,7 @@ void test('a file in place of a source is reported once, however often it is pol
   const file = path.join(temporaryFolder(), 'notes.txt');
   writeFileSync(file, 'plum\n');
   await using index = await openIndexOf(temporaryFolder());
-  const { sources } = indexerOf(index.instance);
+  const { sources } = index.instance.indexer;
   await index.index([makeRepo({ a: '' }), file]);
   const { length } = index.warnings;
   assert.ok(length > 0);
@@ -312,11 +311,11 @@ void test('invalid repositories are reported, and the others are found', async (
   const isLogged = (reason: string) =>
     index.warningLines.some((line) => line.includes(JSON.stringify(reason)));
   assert.ok(isLogged(unsearched));
-  for (let i = 0; i < 3; i++) await indexerOf(index.instance).sources.findNew(signal);
+  for (let i = 0; i < 3; i++) await index.instance.indexer.sources.findNew(signal);
   assert.deepEqual(index.warnings.slice(length), []);
   // With files beside the repository, the folder itself is indexed.
   writeFileSync(path.join(root, 'a.txt'), 'plum\n');
-  await indexerOf(index.instance).sources.findNew(signal);
+  await index.instance.indexer.sources.findNew(signal);
   assert.ok(isLogged(`${unsearched}; its files are indexed`));
   await index.close();
   assert.match(reasons, /damaged or incomplete bare repository/);

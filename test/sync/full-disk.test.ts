@@ -7,7 +7,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { Catalog } from '../../daemon/index/catalog/catalog.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { Merger } from '../../daemon/index/merge/merger.ts';
@@ -134,14 +133,14 @@ function namesOnDemand(folder: string): string[] {
 /** Indexes the first repo. Errors: its job failed. */
 async function job({ instance }: IndexOf, isForced: boolean): Promise<void> {
   const records = instance.served.records.slice(0, 1);
-  const [result] = await indexerOf(instance).jobs.indexAll(records, isForced);
+  const [result] = await instance.indexer.jobs.indexAll(records, isForced);
   if (result?.error !== undefined) throw new Error(result.error);
 }
 
 /** Merges all shards, once. Errors: they could not be merged. */
 async function merge({ instance }: IndexOf): Promise<void> {
   const { catalog, served } = instance;
-  const { jobs } = indexerOf(instance);
+  const { jobs } = instance.indexer;
   const lines: string[] = [];
   const merger = new Merger({
     module: await coreModule('release'),

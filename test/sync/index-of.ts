@@ -6,8 +6,7 @@ import { SEES_ALL, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { indexerOf, type Instance, openInstance } from '../../daemon/app/instance.ts';
-import { HeapTrimmer } from '../../daemon/engine/host/heap.ts';
+import { type Instance, openInstance } from '../../daemon/app/instance.ts';
 import { openToSearch, type SearchOptions } from '../../daemon/app/search-host.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import { search } from '../../daemon/engine/search/search.ts';
@@ -93,10 +92,10 @@ async function searchIn(
   return { ...raw, files };
 }
 
+/** Has what a search needs and nothing else: a test that uses more of it fails. */
 async function openReader(options: SearchOptions): Promise<Instance> {
-  const owned = { index: undefined, indexer: undefined, symbols: undefined, onDemand: undefined };
-  const heap = new HeapTrimmer();
-  return { ...(await openToSearch(options)), ...owned, integrity: undefined, heap };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (await openToSearch(options)) as Instance;
 }
 
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
@@ -150,7 +149,7 @@ export async function openIndexOf(
     warningLines,
     async index(paths, selection, mode) {
       const { served } = instance;
-      const indexer = indexerOf(instance);
+      const indexer = instance.indexer;
       const { records } = await indexer.sources.add(paths, mode, selection);
       served.publish();
       return indexer.jobs.indexAll(records, false);
@@ -178,7 +177,7 @@ export async function indexOf(
 
 /** Has all repos indexed again; resolves once their symbols, which decide on scores, are known. Fails where the job does. */
 export async function indexAgain({ instance }: IndexOf, isForced = false): Promise<JobResult> {
-  const [result] = await indexerOf(instance).jobs.indexAll(instance.served.records, isForced);
+  const [result] = await instance.indexer.jobs.indexAll(instance.served.records, isForced);
   assert.equal(result!.error, undefined);
   await instance.symbols?.run();
   return result!;

@@ -7,7 +7,6 @@ import { copyFileSync, existsSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { CatalogShard } from '../../daemon/index/catalog/catalog-records.ts';
 import { fetchMirror } from '../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { enginesHere } from '../../daemon/engine/symbols/extractor.ts';
@@ -101,7 +100,7 @@ void test('equal contents have the symbols of their languages', async () => {
     mergeLimits: EAGER,
     findsSymbols: false,
   });
-  await indexerOf(merged.instance).merger.run();
+  await merged.instance.indexer.merger.run();
   assert.equal(merged.instance.catalog.shardFiles.length, 1);
   assert.deepEqual(await walruses(merged), renamed);
 });
@@ -135,7 +134,7 @@ function findWith(
   const adoptFirst = async (...args: never[]): Promise<unknown> => {
     const copy = `${file}.next`;
     copyFileSync(file, copy);
-    await indexerOf(instance).symbols.adopt(shardId, copy, { ...symbols!, foundBy });
+    await instance.indexer.symbols.adopt(shardId, copy, { ...symbols!, foundBy });
     return plain(...args);
   };
   t.mock.method(catalog, method, adoptFirst, { times: 1 });
@@ -170,7 +169,7 @@ void test('symbols computed during a job or a merge stay', async (t) => {
   const mergeLimits = { ...EAGER, levels: [1000] };
   await using last = await openIndexOf(first.dataDir, { mergeLimits, findsSymbols: false });
   const afterMerge = findWith(t, last, 'writeRevisions', 'third');
-  await indexerOf(last.instance).merger.run();
+  await last.instance.indexer.merger.run();
   assert.equal(last.instance.catalog.shardFiles.length, 2);
   assert.equal(afterMerge(), 'third');
   await checkFiles(last);
@@ -179,7 +178,7 @@ void test('symbols computed during a job or a merge stay', async (t) => {
 void test('a shard replaced while its symbols are computed is not an error', async (t) => {
   const repo = makeRepo(FILES);
   await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
-  const { symbols } = indexerOf(index.instance);
+  const { symbols } = index.instance.indexer;
   const missing = symbols.missing.bind(symbols);
   let shards: ReturnType<typeof missing> = [];
   // The first shard is found to want symbols, and its pass begins when another has come in its place.
@@ -191,10 +190,7 @@ void test('a shard replaced while its symbols are computed is not an error', asy
   await index.instance.symbols!.run();
   const [shard] = shards;
   writeFiles(repo, { 'a.c': 'int pear;\n' });
-  const [again] = await indexerOf(index.instance).jobs.indexAll(
-    index.instance.served.records,
-    true,
-  );
+  const [again] = await index.instance.indexer.jobs.indexAll(index.instance.served.records, true);
   assert.equal(again!.error, undefined);
   await eventually(() => !existsSync(shard!.path));
   await index.instance.symbols!.run();
@@ -223,7 +219,7 @@ async function twoWithout(): Promise<string> {
 void test('symbols of newly visible repositories are computed, the smallest first', async (t) => {
   await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
   const { instance } = index;
-  const { symbols } = indexerOf(instance);
+  const { symbols } = instance.indexer;
   // As at a start whose sources have not been looked at yet.
   instance.served.repoIds = new Set();
   instance.served.publish();
@@ -242,7 +238,7 @@ void test('symbols of newly visible repositories are computed, the smallest firs
   instance.served.repoIds = undefined;
   instance.served.publish();
   assert.equal(symbols.pending, 'symbols of 2 repositories are missing: 2 waiting');
-  assert.ok(indexerOf(instance).degradations.includes(symbols.pending));
+  assert.ok(instance.indexer.degradations.includes(symbols.pending));
   await eventually(() => symbols.pending === undefined);
   assert.deepEqual(docCounts, [1, 9]);
   assert.deepEqual(states, [
@@ -254,7 +250,7 @@ void test('symbols of newly visible repositories are computed, the smallest firs
 
 void test('failed symbols are reported, and retried', async (t) => {
   await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
-  const { symbols, degradations } = indexerOf(index.instance);
+  const { symbols, degradations } = index.instance.indexer;
   assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
   const adopt = symbols.adopt.bind(symbols);
   let refusals = 0;
@@ -271,7 +267,7 @@ void test('failed symbols are reported, and retried', async (t) => {
   const sentence = `symbols of 1 repository are missing: 1 failed (${name}: for the test)`;
   assert.equal(symbols.lastError, sentence);
   assert.equal(symbols.pending, undefined);
-  assert.ok(indexerOf(index.instance).degradations.includes(sentence));
+  assert.ok(index.instance.indexer.degradations.includes(sentence));
   // Nobody calls for it.
   const { snapshots } = index.instance.parts;
   await eventually(() => snapshots.current.shards.every((shard) => shard.symbols !== undefined));
@@ -296,6 +292,6 @@ void test('closing does not wait for a host that symbols wait for', async (t) =>
   // It waits for the job by then.
   await sleep(100);
   await symbols!.close();
-  assert.equal(indexerOf(index.instance).jobs.open.length, 1, 'the job still waits');
+  assert.equal(index.instance.indexer.jobs.open.length, 1, 'the job still waits');
   assert.deepEqual(index.warnings, []);
 });

@@ -1,7 +1,6 @@
 // An index that is updated and merged repeatedly, until this process is killed. Arguments: data directory,
 // repositories. Prints `ready` once it works.
 
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { openIndexOf } from './index-of.ts';
 import { EAGER } from '../index/merge-limits.ts';
 
@@ -9,7 +8,7 @@ const [dataDir = '', ...repos] = process.argv.slice(2);
 const index = await openIndexOf(dataDir, { mergeLimits: EAGER });
 await index.index(repos, undefined, 'commits');
 process.stdout.write('ready\n');
-const { jobs, merger } = indexerOf(index.instance);
+const { jobs, merger } = index.instance.indexer;
 for (let round = 0; ; round++) {
   await jobs.indexAll(index.instance.served.records, round % 7 === 6);
   const passing = index.instance.symbols?.run();

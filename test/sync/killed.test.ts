@@ -5,7 +5,6 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { everythingOf, History, randomOf, workAndKill } from './history.ts';
 import { openIndexOf } from './index-of.ts';
@@ -32,14 +31,14 @@ void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_0
     );
     await using index = await openIndexOf(dataDir, { mergeLimits: EAGER });
     await checkFiles(index, message);
-    const { jobs, merger } = indexerOf(index.instance);
+    const { jobs, merger } = index.instance.indexer;
     await index.index(repos, undefined, 'commits');
     await index.instance.symbols?.run();
     await merger.run();
     await jobs.whenIdle();
     await using anew = await openIndexOf(anewDir, { mergeLimits: NEVER });
     await anew.index(repos, undefined, 'commits');
-    await indexerOf(anew.instance).jobs.indexAll(anew.instance.served.records, true);
+    await anew.instance.indexer.jobs.indexAll(anew.instance.served.records, true);
     await anew.instance.symbols?.run();
     assert.deepEqual(await everythingOf(index), await everythingOf(anew), message);
     await checkFiles(index, message);

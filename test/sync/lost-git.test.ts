@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 
@@ -21,7 +20,7 @@ function bareRepo(): string {
 /** What a job of each repo that is served says. */
 async function jobErrors({ instance }: IndexOf): Promise<string[]> {
   const { records } = instance.served;
-  const results = await indexerOf(instance).jobs.indexAll(records, false);
+  const results = await instance.indexer.jobs.indexAll(records, false);
   return results.map(({ error = '' }) => error);
 }
 
@@ -34,7 +33,7 @@ async function assertKept(dataDir: string, source: string, reason: RegExp, has: 
   for (const paths of [[source], []]) {
     await using index = await openIndexOf(dataDir);
     if (paths.length > 0) await index.index(paths);
-    else await indexerOf(index.instance).sources.confirm();
+    else await index.instance.indexer.sources.confirm();
     for (let attempt = 1; attempt <= 2; attempt++)
       assert.match((await jobErrors(index)).join(), reason);
     assert.deepEqual(await plums(index), has);
@@ -135,7 +134,7 @@ void test('a copy in progress is polled until it is complete', async () => {
   const slow = path.join(temporaryFolder(), 'slow.git');
   await using index = await openIndexOf(temporaryFolder());
   await index.index([slow, makeRepo({ 'b.txt': 'plum\n' })]);
-  const { sources, jobs } = indexerOf(index.instance);
+  const { sources, jobs } = index.instance.indexer;
   const { signal } = new AbortController();
   for (const name of ['HEAD', 'config', 'objects']) {
     cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });

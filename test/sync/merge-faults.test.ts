@@ -15,7 +15,6 @@ import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
 import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
@@ -81,7 +80,7 @@ void test('a damaged shard in a merge is rebuilt, and then merged', async () => 
   const file = openSync(catalog.shardPath(shards[0]!.shardId), 'r+');
   writeSync(file, 'X', HEADER_SIZE + 6);
   closeSync(file);
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   await merger.run();
   await jobs.whenIdle();
   await again.instance.symbols?.run();
@@ -96,7 +95,7 @@ void test('a shard removed before it is read is not an error', async () => {
   await using index = await unmerged(4);
   await using again = await reopened(index);
   const { catalog, served } = again.instance;
-  const merging = indexerOf(again.instance).merger.run();
+  const merging = again.instance.indexer.merger.run();
   const [gone] = catalog.repos;
   const former = await catalog.commit(() => ({ removed: [gone!.record.repoId] }));
   served.publish();
@@ -112,7 +111,7 @@ void test('a shard removed before it is read is not an error', async () => {
 void test('a repo rebuilt during a merge keeps the result of its job', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   const { records } = again.instance.served;
   for (let i = 0; i < 4; i++) {
     git(index.repos[1]!, 'commit', '-q', '--allow-empty', '-m', `${i}`);
@@ -129,7 +128,7 @@ void test('a repo rebuilt during a merge keeps the result of its job', async () 
 void test('a rebuilt repo is gone from its shared file, after a purge', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   await merger.run();
   writeFileSync(`${index.repos[1]!}/a.c`, 'int pear(void);\n');
   git(index.repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
@@ -148,7 +147,7 @@ void test('a rebuilt repo is gone from its shared file, after a purge', async ()
 void test('closed during a merge: nothing is left behind', async () => {
   await using index = await unmerged(6);
   await using again = await reopened(index);
-  void indexerOf(again.instance).merger.run();
+  void again.instance.indexer.merger.run();
   await again.close();
   await using last = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
   const { catalog } = last.instance;
@@ -159,7 +158,7 @@ void test('closed during a merge: nothing is left behind', async () => {
 void test('damage found during a merge does not pass as valid', async () => {
   await using index = await unmerged(4);
   await using again = await reopened(index);
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   const { served, catalog } = again.instance;
   const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
   served.quarantine(shardId(), 'for the test');
@@ -180,7 +179,7 @@ void test('damage found during a merge does not pass as valid', async () => {
 void test('merges requested during a purge follow it', async () => {
   await using index = await unmerged(3);
   await using again = await reopened(index);
-  const { merger } = indexerOf(again.instance);
+  const { merger } = again.instance.indexer;
   const purging = merger.purge();
   await merger.run();
   assert.equal(shardIdsOf(again).size, 1);
@@ -192,7 +191,7 @@ void test('merges requested during a purge follow it', async () => {
 async function withHole(): Promise<MergeableIndex> {
   await using index = await unmerged(4);
   const again = await reopened(index);
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   const { catalog, served } = again.instance;
   await merger.run();
   await jobs.whenIdle();
@@ -205,7 +204,7 @@ async function withHole(): Promise<MergeableIndex> {
 
 void test('a purge does not wait for the pause after failed merges', async (t) => {
   await using index = await withHole();
-  const { merger } = indexerOf(index.instance);
+  const { merger } = index.instance.indexer;
   const refused = (): Promise<never> => Promise.reject(new Error('no room'));
   const { mock } = t.mock.method(index.instance.catalog, 'adoptShard', refused);
   await merger.run();
@@ -220,7 +219,7 @@ void test('a purge does not wait for the pause after failed merges', async (t) =
 
 void test('an impossible purge ends', async (t) => {
   await using index = await withHole();
-  const { merger } = indexerOf(index.instance);
+  const { merger } = index.instance.indexer;
   for (const error of [new Error('no room'), new MergeOverflow()]) {
     const refused = (): Promise<never> => Promise.reject(error);
     const { mock } = t.mock.method(index.instance.catalog, 'adoptShard', refused);
@@ -242,7 +241,7 @@ void test('shards too large together stay separate, others are merged', async (t
   const { catalog } = again.instance;
   const overflow = (): Promise<never> => Promise.reject(new MergeOverflow());
   t.mock.method(catalog, 'adoptShard', overflow, { times: 1 });
-  const { merger } = indexerOf(again.instance);
+  const { merger } = again.instance.indexer;
   for (let i = 0; i < 2; i++) {
     await merger.run();
     const now = shardIdsOf(again);
@@ -253,7 +252,7 @@ void test('shards too large together stay separate, others are merged', async (t
   assert.deepEqual(again.warnings, []);
   await checkFiles(again);
   await using last = await reopened(again);
-  await indexerOf(last.instance).merger.run();
+  await last.instance.indexer.merger.run();
   assert.equal(shardIdsOf(last).size, 1, 'the next process tries again');
   assert.deepEqual(await plumsOf(last), before);
 });
@@ -266,7 +265,7 @@ void test('a long job keeps its repo out of a merge, and no other', async (t) =>
   await index.index(index.repos, undefined, 'commits');
   await using again = await reopened(index);
   await again.instance.symbols?.run();
-  const { merger, jobs } = indexerOf(again.instance);
+  const { merger, jobs } = again.instance.indexer;
   const { catalog, served } = again.instance;
   git(index.repos[0]!, 'rm', '-q', '0.c');
   git(index.repos[0]!, 'commit', '-q', '-m', 'less');

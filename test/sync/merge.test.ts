@@ -8,7 +8,6 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { deflateSync } from 'node:zlib';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { MERGE_LIMITS } from '../../daemon/index/merge/merge-plan.ts';
 import { environmentOf, requestOf, temporaryFolder } from '../engine/host/harness.ts';
 import { commitFiles, git, makeRepo } from '../sources/git/fixture.ts';
@@ -24,7 +23,7 @@ const CHANGES_PER_WORLD = 12;
 const REPOS = 4;
 
 async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<void> {
-  const { jobs, merger } = indexerOf(index.instance);
+  const { jobs, merger } = index.instance.indexer;
   const records = index.instance.served.records.filter(({ source }) => source.path === repo);
   const [result] = await jobs.indexAll(records, isForced);
   assert.equal(result!.error, undefined);
@@ -48,7 +47,7 @@ void test(`merged shards answer as built ones, seed ${SEED}`, { timeout: 3_600_0
     // All are served from here on.
     const repos = histories.map(({ repo }) => repo);
     for (const index of [merged, anew]) await index.index(repos, undefined, 'commits');
-    await indexerOf(merged.instance).merger.run();
+    await merged.instance.indexer.merger.run();
     const done: string[] = [];
     for (let i = 0; i < CHANGES_PER_WORLD; i++) {
       const which = Math.floor(random() * REPOS);
@@ -93,7 +92,7 @@ void test('a forged object shows nobody the contents of another repository, nor 
       forge(repos[isForgedFirst ? 0 : 1]!, 'a.txt', forged);
       await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
       await index.index(repos, {}, 'commits');
-      await indexerOf(index.instance).merger.run();
+      await index.instance.indexer.merger.run();
       const { repos: records } = index.instance.catalog;
       assert.equal(new Set(records.map(({ shards }) => shards[0]!.shardId)).size, 1, 'one shard');
       const { files } = await index.search('plum', { whole: true });
@@ -116,7 +115,7 @@ void test('shards with ids of two sizes are not merged', async () => {
   await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
   // Files on disk, so that no commit tells the size.
   await index.index(made, {}, 'worktree');
-  await indexerOf(index.instance).merger.run();
+  await index.instance.indexer.merger.run();
   const mergedWith = (repo: string): readonly string[] => {
     const { repos } = index.instance.catalog;
     const [shard] = repos.find(({ record }) => record.source.path === repo)!.shards;
@@ -154,7 +153,7 @@ void test('when idle small shards are merged with a large one, and dead docs rem
     [10_000 * restMs, [10]],
   ] as const) {
     const clock = t.mock.method(Date, 'now', () => indexedMs + passedMs);
-    await indexerOf(again.instance).merger.run();
+    await again.instance.indexer.merger.run();
     clock.mock.restore();
     assert.deepEqual(docCounts(again), expected, `${passedMs} ms`);
   }
@@ -173,7 +172,7 @@ void test('a search keeps the shards that a merge replaces, also for threads tha
   const { path: file, symbols } = snapshot.shards[0]!;
   await index.index(repos, {}, 'commits');
   await index.instance.symbols?.run();
-  await indexerOf(index.instance).merger.run();
+  await index.instance.indexer.merger.run();
   assert.equal(new Set(catalog.shardFiles.map((one) => one.path)).size, 1, 'one shard');
   assert.notEqual(catalog.shardFiles[0]!.path, file);
   const request = requestOf('plum');

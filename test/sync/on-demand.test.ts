@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limits.ts';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -503,7 +502,7 @@ void test('a caller who cannot see a repo neither learns of its revisions nor ha
   for (const mergeLimits of [undefined, EAGER]) {
     await using index = await openWorld([open.repo, secret.repo], { repos: 1 }, { mergeLimits });
     const { files } = index;
-    await indexerOf(index.instance).merger.run();
+    await index.instance.indexer.merger.run();
     const [first] = index.instance.served.records.filter(({ source }) => source.path === open.repo);
     const repoAccess = narrowed(SEES_ALL, [first!.repoId]);
     const request = async (): Promise<object> => {
@@ -554,7 +553,7 @@ void test('commits and merges between two searches', async () => {
   const request = async (): Promise<string[]> => displayed(await index.search('plum rev:t1'));
   const expected = await request();
   assert.equal(expected.length, 8);
-  await indexerOf(index.instance).merger.run();
+  await index.instance.indexer.merger.run();
   assert.ok(index.instance.catalog.repos.some(({ shards }) => shards.some(({ part }) => part)));
   assert.deepEqual(await request(), expected);
   for (const { repo } of [one, two]) {
@@ -564,7 +563,7 @@ void test('commits and merges between two searches', async () => {
     assert.deepEqual(await request(), expected);
   }
   // What did not fit any more is gone, as is what does not fit the merges that jobs have asked for.
-  await indexerOf(index.instance).merger.run();
+  await index.instance.indexer.merger.run();
   assert.deepEqual(await request(), expected);
   await hasFiles(index, 2);
   // A tag that moves means what it means now.

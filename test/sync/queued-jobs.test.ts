@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { nextTimeSlice } from '../../daemon/base/next-time-slice.ts';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
 import { commitFiles, git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -20,7 +19,7 @@ async function openWith(repo: string, selection: RepoChange): Promise<IndexOf> {
 
 /** Runs a job of repos as they were when it was asked for. */
 async function run({ instance }: IndexOf, records: readonly RepoRecord[]): Promise<void> {
-  const [result] = await indexerOf(instance).jobs.indexAll(records, false);
+  const [result] = await instance.indexer.jobs.indexAll(records, false);
   assert.equal(result!.error, undefined);
 }
 
@@ -59,7 +58,7 @@ void test('a job sees the default branch found by the previous job', async () =>
 void test('rules changed during a build are kept', async () => {
   await using index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
   const { served, catalog } = index.instance;
-  const { jobs, rules } = indexerOf(index.instance);
+  const { jobs, rules } = index.instance.indexer;
   const [record] = served.records;
   const building = jobs.indexAll([record!], true);
   await rules.change(new Set([record!.repoId]), { enforcement: 'restricted', tags: ['v1'] });
@@ -76,7 +75,7 @@ void test('pending rebuilds are done by the next process', async () => {
   const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
   await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
   await index.index(repos, {}, 'commits');
-  const { jobs } = indexerOf(index.instance);
+  const { jobs } = index.instance.indexer;
   const all = jobs.indexAll(index.instance.served.records, true);
   const stopped = assert.rejects(all, /being closed/);
   while (jobs.open.length === 0) await nextTimeSlice();
@@ -95,7 +94,7 @@ void test('where pending rebuilds cannot be stored the log says so, and all are 
   const { catalog, served } = index.instance;
   const full = (): Promise<never> => Promise.reject(new Error('no room'));
   t.mock.method(catalog, 'commit', full, { times: 1 });
-  const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
+  const [result] = await index.instance.indexer.jobs.indexAll(served.records, true);
   assert.equal(result!.reason, 'requested');
   assert.deepEqual(index.warnings, ['a requested rebuild of repos could not be stored']);
 });

@@ -1,7 +1,6 @@
 // Reported problems of an index, and for how long: failed repos, warnings of jobs, shards out of service.
 
 import assert from 'node:assert/strict';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -19,7 +18,7 @@ void test('a failing repo is named until it is indexed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   await using index = await openIndexOf(temporaryFolder());
   const { served } = index.instance;
-  const indexer = indexerOf(index.instance);
+  const indexer = index.instance.indexer;
   await index.index([repo], {}, 'commits');
   assert.deepEqual(messagesOf(indexer), []);
   const { name, repoId } = served.records[0]!;
@@ -42,7 +41,7 @@ void test('a repo whose path has another one is hidden until its own is back', a
   const other = makeRepo({ 'a.txt': 'plum other\n' });
   git(other, 'remote', 'add', 'origin', 'https://host.example/other.git');
   await using index = await openIndexOf(temporaryFolder());
-  const indexer = indexerOf(index.instance);
+  const indexer = index.instance.indexer;
   const { served, parts } = index.instance;
   await index.index([repo], {}, 'commits');
   const job = async (): Promise<string> =>
@@ -81,7 +80,7 @@ void test('until the repos of all sources are known the number of unchecked sour
   const dataDir = temporaryFolder();
   for (const isIndexed of [false, true]) {
     await using index = await openIndexOf(dataDir);
-    const indexer = indexerOf(index.instance);
+    const indexer = index.instance.indexer;
     // Those of the catalog are doubtful where another folder lies at their path.
     for (const source of isIndexed ? sources : [])
       cpSync(source, `${source}.new`, { recursive: true });
@@ -112,7 +111,7 @@ void test('a repository that is committed to warns once', async () => {
     const [job] = await index.index([repo], { branches: ['none-such'] }, 'commits');
     assert.equal(job?.warnings.length, 2, 'the job itself tells all');
   }
-  const { jobFacade } = indexerOf(index.instance);
+  const { jobFacade } = index.instance.indexer;
   const counted = (): number => jobFacade.counts(index.instance.served.records).warned;
   assert.equal(counted(), 1);
   const counts = ['only ', 'no branch matches'].map(
@@ -132,7 +131,7 @@ void test('out-of-service parts stay so until they are rebuilt', async () => {
   await using first = await indexOf(dataDir, repo);
   const [shard] = first.instance.catalog.repos[0]!.shards;
   // Why closed before: it would be built again at once.
-  await indexerOf(first.instance).close();
+  await first.instance.indexer.close();
   first.instance.served.quarantine(shard!.shardId, 'for the test');
   await first.close();
   await using again = await openIndexOf(dataDir);

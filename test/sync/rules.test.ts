@@ -8,7 +8,7 @@ import Libsql from 'libsql';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { indexerOf, type Instance } from '../../daemon/app/instance.ts';
+import { type Instance } from '../../daemon/app/instance.ts';
 import { type Index, openIndex, ruleChanges } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { newUser } from '../store/harness.ts';
@@ -25,7 +25,7 @@ test('unreadable rules: only owners see the repo, until they are readable', asyn
   const dataDir = temporaryFolder();
   await using index = await openIndexOf(dataDir, { findsSymbols: false });
   const { instance, warnings } = index;
-  const indexer = indexerOf(instance);
+  const indexer = instance.indexer;
   await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
   instance.served.publish();
   assert.deepEqual(displayed(instance), [undefined]);

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { FILTERS, type IndexOf, indexOf, openIndexOf } from './index-of.ts';
@@ -26,7 +25,7 @@ async function jobWithoutObjects(
   };
   move(objects, away);
   try {
-    const { jobs } = indexerOf(instance);
+    const { jobs } = instance.indexer;
     const [result] = await jobs.indexAll(instance.served.records, isForced);
     const { state, isUnchanged } = result!;
     return { state, isUnchanged };
@@ -57,7 +56,7 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
   'another branch of HEAD': (repo) => git(repo, 'checkout', '-q', '-b', 'side'),
   'other revisions wanted': (_, { instance }) => {
     const repoIds = new Set(instance.served.records.map(({ repoId }) => repoId));
-    return indexerOf(instance).rules.change(repoIds, { branches: ['*'] });
+    return instance.indexer.rules.change(repoIds, { branches: ['*'] });
   },
   'objects that went': (repo) => rmSync(path.join(repo, '.git/objects/pack'), { recursive: true }),
   'a shard out of service': (_, { instance }) => {
@@ -72,7 +71,7 @@ for (const [name, change] of Object.entries(CHANGES))
     await using index = await indexOf(temporaryFolder(), repo);
     await change(repo, index);
     assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
-    await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
+    await index.instance.indexer.jobs.indexAll(index.instance.served.records, false);
     assert.deepEqual(await jobWithoutObjects(index, repo), UNCHANGED, 'and then no more');
   });
 
@@ -91,7 +90,7 @@ void test('missing selected revisions are reported at each start', async () => {
   await using first = await indexOf(temporaryFolder(), repo, { branches: ['nowhere'] });
   await first.close();
   await using next = await openIndexOf(first.dataDir);
-  await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
+  await next.instance.indexer.jobs.indexAll(next.instance.served.records, false);
   assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
 });
 

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { indexerOf } from '../../daemon/app/instance.ts';
 import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
 import type { SourceKind } from '../../daemon/repos/records.ts';
@@ -133,10 +132,10 @@ void test('files beside repositories: nothing of theirs, nor of partial ones', a
   git(root, 'init', '-q', '--bare', 'bare');
   writeFiles(root, { 'bare/plum': 'plum\n' });
   await using index = await openIndexOf(temporaryFolder());
-  const { records } = await indexerOf(index.instance).sources.add([root], undefined);
+  const { records } = await index.instance.indexer.sources.add([root], undefined);
   const beside = records.find(({ source }) => source.kind === 'folder')!;
   index.instance.served.publish();
-  await indexerOf(index.instance).jobs.indexAll(records, false);
+  await index.instance.indexer.jobs.indexAll(records, false);
   assert.deepEqual(displayed(await index.search(`plum repo:${beside.name}$`)), [
     'a.c HEAD',
     'plain/b.c HEAD',
@@ -158,7 +157,7 @@ void test('a repo is served while its source is checked, unless its access chang
     enforcement: 'restricted',
   };
   await index.index([root], reported, 'commits');
-  const { sources } = indexerOf(index.instance);
+  const { sources } = index.instance.indexer;
   const changes: readonly (readonly [RepoChange, boolean])[] = [
     [{}, true],
     [reported, true],

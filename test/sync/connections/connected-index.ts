@@ -1,7 +1,6 @@
 // An index of connections to local hosts, as in a daemon, with pauses that a test can wait for.
 
 import type { RepoAccess } from '../../../daemon/repos/repo-access.ts';
-import { indexerOf } from '../../../daemon/app/instance.ts';
 import type { Index } from '../../../daemon/app/open-index.ts';
 import { omitUndefined } from '../../../daemon/base/omit-undefined.ts';
 import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
@@ -91,9 +90,9 @@ export async function openConnected(
     },
     connectionLimits: () => limits,
   });
-  const indexer = indexerOf(index.instance);
+  const indexer = index.instance.indexer;
   const connections = indexer.connections!;
-  const { store } = index.instance.index!;
+  const { store } = index.instance.index;
   await connections.configure(settings);
   await indexer.sources.confirm();
   index.instance.served.publish();

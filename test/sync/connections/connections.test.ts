@@ -21,7 +21,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
-import { indexerOf } from '../../../daemon/app/instance.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
 import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
@@ -68,13 +67,13 @@ test('requests to a host and progress of a fetch are in the job, and regularly i
   const host = localHost();
   const reported: unknown[] = [];
   const fetchMirror: FetchMirror = (options) => {
-    const [openJob] = indexerOf(index.instance).jobs.open;
+    const [openJob] = index.instance.indexer.jobs.open;
     assert.equal(openJob?.progress?.phase, 'asking');
     return fetchLocal({
       ...options,
       onProgress(step) {
         options.onProgress?.(step);
-        const [job] = indexerOf(index.instance).jobs.open;
+        const [job] = index.instance.indexer.jobs.open;
         reported.push(job?.progress && { ...job.progress, since: 0 });
         const { phase, doneCount: done, totalCount: total, receivedSize } = step;
         const received = receivedSize === undefined ? {} : { receivedSize };
@@ -283,7 +282,7 @@ test('a repository that returns has its id and its grants, and none of its old c
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two, two);
   await using index = await settled(host, { settings: ENFORCING, mergeLimits: EAGER });
-  await indexerOf(index.instance).merger.run();
+  await index.instance.indexer.merger.run();
   const shards = index.instance.catalog.repos.map(({ shards: [shard] }) => shard!.shardId);
   assert.equal(new Set(shards).size, 1, 'they share a shard');
   const { id } = await newUser(index.store);
@@ -325,7 +324,7 @@ test('a listing interrupted by a stop starts again', async () => {
   await using index = await settled(host, { dataDir });
   assert.deepEqual(host.requested, [0, 2, 0, 2, 4]);
   assert.equal((await found(index, 'plum')).length, 6);
-  const { items } = await indexerOf(index.instance).jobFacade.list({
+  const { items } = await index.instance.indexer.jobFacade.list({
     offset: 0,
     limit: 9,
     queue: 'connection-sync',
@@ -390,9 +389,7 @@ test('a new repository at the address of a public one is not shown before a list
   const round = async (): Promise<string> => {
     index.connections.requestFetch(1);
     await index.settle();
-    return indexerOf(index.instance)
-      .jobs.failed.sentences(() => true)
-      .join();
+    return index.instance.indexer.jobs.failed.sentences(() => true).join();
   };
   assert.deepEqual(await guestFinds('plum'), ['host/o/1:a.txt']);
   assert.deepEqual(host.requestedPaths, ['o/1'], 'of the first clone');
@@ -681,7 +678,7 @@ test('connections in a backup of another daemon are matched by name, or removed'
   await using index = await openConnected(dataDir, host, { c: settingsOf(), d: settingsOf() });
   await index.settle();
   const idOf = new Map(index.connections.all.map(({ name, connectionId }) => [name, connectionId]));
-  await index.instance.index!.registry.decide(({ connections }) => ({
+  await index.instance.index.registry.decide(({ connections }) => ({
     changed: [],
     connections: connections.map((one) => ({ ...one, instance: 'another' })),
     result: undefined,
@@ -689,7 +686,7 @@ test('connections in a backup of another daemon are matched by name, or removed'
   await index.close();
 
   await using other = await settled(host, { dataDir });
-  const { registry } = other.instance.index!;
+  const { registry } = other.instance.index;
   const registered = registry.connections.map((one) => [one.name, one.connectionId, one.instance]);
   assert.deepEqual(registered, [['c', idOf.get('c'), 'embedded']]);
   assert.deepEqual(await found(other, 'plum'), ['host/o/1:a.txt']);
@@ -766,7 +763,7 @@ test('a full disk during a sync: all or nothing of each repository, and nobody s
   }
   assert.ok(failed > 0);
   await index.sync('c');
-  await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
+  await index.instance.indexer.jobs.indexAll(index.instance.served.records, false);
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), [
     'host/o/1:a.txt',
@@ -785,7 +782,7 @@ test('a failure is reported for the repository, not its name, and only while it 
   const fine = hostedRepo('1', makeRepo(PLUM));
   host.repos = [fine, hostedRepo('2', gone)];
   await using index = await openConnected(temporaryFolder(), host, { c: settingsOf() });
-  const { jobs, jobFacade } = indexerOf(index.instance);
+  const { jobs, jobFacade } = index.instance.indexer;
   const reported = (): string => jobs.failed.sentences(() => true).join();
   const failedIds = (): number[] => {
     const stateOf = jobFacade.states();
@@ -861,7 +858,7 @@ for (const [what, damage, reason] of [
     await using index = await settled(host, { fetchMirror });
     const clone = path.join(index.dataDir, 'clones/1.git');
     damage(clone);
-    const { jobs } = indexerOf(index.instance);
+    const { jobs } = index.instance.indexer;
     const all = index.instance.served.records;
     const [failed] = await jobs.indexAll(all, true);
     assert.match(failed!.error ?? '', reason);
@@ -1001,7 +998,7 @@ test('what the index lacks is dated by the push, between the last fetch and the 
   };
   await using index = await settled(host, { fetchMirror });
   const { connections } = index;
-  const { jobs } = indexerOf(index.instance);
+  const { jobs } = index.instance.indexer;
   const fetchedAt = connections.mirrors.lastFetch(1).fetchedAt!;
   await sleep(20);
   const dueAt = Date.now() + 60_000;

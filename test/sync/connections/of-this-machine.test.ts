@@ -12,7 +12,6 @@ import {
   type ConnectionSettings,
 } from '../../../daemon/base/config/connections.ts';
 import { createLog } from '../../../daemon/base/log.ts';
-import { indexerOf } from '../../../daemon/app/instance.ts';
 import { openConnection } from '../../../daemon/sync/sources/local-host.ts';
 import {
   commitAll,
@@ -143,7 +142,7 @@ test('mode, ignore, name and permissions; a work tree without its git is not a f
   );
   await index.settle();
   assert.deepEqual(await found(index, 'plum'), displayed);
-  assert.match(indexerOf(index.instance).degradations.join(), /its \.git is missing/);
+  assert.match(index.instance.indexer.degradations.join(), /its \.git is missing/);
   renameSync(path.join(root, 'kept'), path.join(work, '.git'));
 
   await index.configure({ work: settingsOf(work), plain: settingsOf(`${root}/plain`) });
@@ -156,7 +155,7 @@ test('mode, ignore, name and permissions; a work tree without its git is not a f
 
   writeFiles(path.join(root, 'plain'), { '.trawlignore': '*\n' });
   const plain = index.instance.served.records.find(({ name }) => name === 'local/plain')!;
-  const job = await indexerOf(index.instance).jobs.indexAll([plain], true);
+  const job = await index.instance.indexer.jobs.indexAll([plain], true);
   assert.match(job[0]!.warnings.join(), /^nothing is indexed: .*\("!\*" includes everything\)$/);
   rmSync(path.join(root, 'plain/.trawlignore'));
   rmSync(path.join(root, 'plain/gen'), { recursive: true });
@@ -169,7 +168,7 @@ test('mode, ignore, name and permissions; a work tree without its git is not a f
 
 /** What is found, then who has each repo: its id, name, kind, and whether a connection lists it. */
 async function state(index: ConnectedIndex): Promise<string[]> {
-  const { registry } = index.instance.index!;
+  const { registry } = index.instance.index;
   return [
     ...(await found(index, 'plum')),
     ...index.instance.served.records.map(({ repoId, name, source: { kind } }) => {
