@@ -200,8 +200,11 @@ export async function checkRights(dataDir: string, secrets: readonly string[]): 
       );
   }
   const count =
-    secrets.length === 0 ? '' : `, as do ${formatCount(secrets.length)} files of secrets`;
-  return outcomes.length > 0 ? outcomes : [fine(`${dataDir} keeps out other accounts${count}`)];
+    secrets.length === 0 ? '' : `; ${formatCount(secrets.length)} files of secrets keep them out`;
+  if (outcomes.length > 0) return outcomes;
+  const isThere = (await nearestFolder(dataDir)) === dataDir;
+  const says = isThere ? 'keeps out other accounts' : 'is not there yet, and can be made';
+  return [fine(`${dataDir} ${says}${count}`)];
 }
 
 async function ownRights(dataDir: string): Promise<Outcome[]> {

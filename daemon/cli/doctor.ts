@@ -1,6 +1,8 @@
 // The checks of `trawl doctor`. Each has a time limit and changes nothing; they need neither a daemon nor an index.
 
+import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
 import type { StatusReport } from '../api/shapes/status-report.ts';
@@ -8,12 +10,16 @@ import { messageOf } from '../base/caught.ts';
 import { readCatalog } from '../app/read-catalog.ts';
 import {
   type Configuration,
+  type ListenAddress,
   openConfiguration,
   type TlsFiles,
 } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
+import { ConfigError, RefusedFileError } from '../base/config/error.ts';
+import { VARIABLES } from '../base/config/variables.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { createLog } from '../base/log.ts';
+import { listen, resolveBinding } from '../http/binding.ts';
 import { endOf, readPair } from '../http/certificate.ts';
 import { StoreError } from '../store/error.ts';
 import { callControl, NoDaemonError } from './control-client.ts';
@@ -102,7 +108,7 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
   if (found.isStuck) return found;
   const configuration = await found.add('configuration', () => openChecked(options));
   const file =
-    config === undefined
+    config === undefined || configuration === undefined
       ? undefined
       : await found.add('hosts', () => checkHosts(config, checkFile), HOSTS_MS);
   const tls = configuration?.tls;
@@ -115,7 +121,7 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
   const shards = (await found.add('index', () => checkIndex(dataDir))) ?? [];
   const workers = configuration?.workerCount ?? 1;
   await found.add('mappings', () => only(machine.checkMappings(shards, workers)));
-  await found.add('daemon', () => checkDaemon(dataDir));
+  await found.add('daemon', () => checkDaemon(dataDir, configuration));
   return found;
 }
 
@@ -126,7 +132,13 @@ async function checkPlace(place: string) {
 }
 
 async function openChecked(options: Options) {
-  const value = await openConfiguration({ env: { ...process.env }, flags: { ...options } });
+  let value: Configuration;
+  try {
+    value = await openConfiguration({ env: { ...process.env }, flags: { ...options } });
+  } catch (error) {
+    if (!(error instanceof RefusedFileError)) throw error;
+    return { outcomes: error.diagnostics.map((text) => problem(text, 'correct the file')) };
+  }
   const notices = value.notices.map((notice) => warning(notice, 'remove or correct it'));
   const { connections, source } = value;
   const from = source === undefined ? 'variables alone' : source.name;
@@ -139,9 +151,7 @@ async function checkHosts(location: string, checkFile: FileChecker) {
   const value = await checkFile(location, HOST_MS);
   const { diagnostics, secrets, probed, probedProviders } = value;
   const all = [
-    ...diagnostics.map((text) =>
-      problem(text, 'correct the file; "trawl config check" shows it whole'),
-    ),
+    ...diagnostics.map((text) => problem(text, 'correct the file')),
     ...secrets.flatMap(({ key, from, problem: why }) =>
       why === undefined ? [] : [problem(`${key}: ${from} is ${why}`, 'provide the secret')],
     ),
@@ -228,7 +238,7 @@ async function checkIndex(dataDir: string) {
   return { outcomes: [fine(says)], value };
 }
 
-async function checkDaemon(dataDir: string) {
+async function checkDaemon(dataDir: string, configuration: Configuration | undefined) {
   const call = { method: 'GET', path: '/api/status', account: systemAccount() };
   try {
     const response = await callControl(findControlPath(dataDir), call);
@@ -256,8 +266,29 @@ async function checkDaemon(dataDir: string) {
     const at = url ?? 'its control socket alone';
     return { outcomes: all.length > 0 ? all : [fine(`version ${version} runs, at ${at}`)] };
   } catch (error) {
-    if (error instanceof NoDaemonError)
-      return { outcomes: [fine('none runs on this data directory')] };
+    if (!(error instanceof NoDaemonError)) throw error;
+    const taken = configuration && (await whyNotFree(configuration));
+    return { outcomes: [taken ?? fine('none runs on this data directory')] };
+  }
+}
+
+/** Undefined: a daemon could listen. A warning, as the service manager may hold the port for the daemon. */
+async function whyNotFree({ host, port }: ListenAddress): Promise<Outcome | undefined> {
+  const server = createServer();
+  const adapter = {
+    async listen(address: string) {
+      await once(server.listen(port, address), 'listening');
+      return { host: address, port };
+    },
+  };
+  try {
+    const binding = await resolveBinding(host, VARIABLES.host);
+    await listen(adapter, binding, { host, port }, 'TRAWL_HOST, TRAWL_PORT');
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return warning(error.message);
     throw error;
+  } finally {
+    server.close();
   }
 }

@@ -44,7 +44,8 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 /** Errors: UsageError without a query, or for a pattern that is empty. */
 export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
   const { query, isRegexEnabled, contents } = writtenOf(words, flags);
-  if (query.trim() === '') throw new UsageError('the query is empty');
+  if (query.trim() === '')
+    throw new UsageError('the query is empty; give words to search for, or --files');
   const filter = filterOf(flags);
   const isCaseSensitivityEnabled =
     flags.letterCase === 'sensitive' ||

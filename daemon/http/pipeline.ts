@@ -448,7 +448,11 @@ function findEndpoint(exchange: Exchange): HttpResponse | undefined {
   }
   const headers = { Allow: allowedMethods(route) };
   if (method === 'OPTIONS') return { status: 204, headers, body: undefined };
-  throw new ApiError('METHOD_NOT_ALLOWED', `Method ${method} is not allowed here.`, headers);
+  throw new ApiError(
+    'METHOD_NOT_ALLOWED',
+    `Method ${method} is not allowed here, only ${headers.Allow}.`,
+    headers,
+  );
 }
 
 async function readInput(pipeline: Pipeline, exchange: Exchange & Access): Promise<BoundHandler> {

@@ -116,7 +116,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [[], /Usage: trawl/],
   [['serach', 'x'], /unknown command 'serach'[^]*search/],
   [['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
-  [['search'], /^error: the query is empty\n$/],
+  [['search'], /^error: the query is empty; give words/],
   [['search', '-e', '', 'x'], /a pattern is empty/],
   [['explain'], /missing required argument 'query'/],
   [['search', '--matches', '0', 'x'], /'0' is invalid.*1 or more/],
@@ -141,7 +141,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   ],
   [['search', '--url', 'ftp://x', 'x'], /not an http or https address: ftp:\/\/x$/m],
   [['search', '--foo'], /unknown option '--foo'[^]*put -- before a query that begins with -/],
-  [['search', ' '], /^error: the query is empty\n$/],
+  [['search', ' '], /^error: the query is empty; /],
 ];
 
 test('usage errors are refused with the reason', async () => {

@@ -47,7 +47,27 @@ void test('without a daemon, an index and a configuration every check has its li
   assert.deepEqual(summary(of('daemon')), ['ok: none runs on this data directory -> null']);
   assert.deepEqual(summary(of('index')), ['ok: none yet -> null']);
   assert.deepEqual(summary(of('store')), ['ok: embedded; none yet -> null']);
-  assert.equal(of('rights')[0]?.level, 'ok');
+  assert.deepEqual(summary(of('rights')), [
+    `ok: ${dataDir} is not there yet, and can be made -> null`,
+  ]);
+});
+
+void test('each mistake of a refused file has one line, and a port that is taken is named', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const folder = temporaryFolder();
+  const config = path.join(folder, 'trawl.json');
+  writeFileSync(config, '{"settings": {"maxFileSize": -1}, "bogus": 1}');
+  const refused = await doctor(['--data-dir', folder, '--config', config]);
+  assert.equal(refused.of('configuration').length, 2);
+  assert.equal(refused.of('hosts').length, 0);
+  const { of } = await doctor(['--data-dir', folder], { env: { TRAWL_PORT: String(port) } });
+  server.close();
+  assert.match(
+    summary(of('daemon')).join(),
+    /^warning: TRAWL_HOST, TRAWL_PORT: cannot listen on 127\.0\.0\.1 port \d+ \(EADDRINUSE\) -> .*free port$/,
+  );
 });
 
 void test('rights, unknown variables, missing secrets and a refused value are named, secrets are not', async () => {

@@ -94,6 +94,11 @@ void test('the daemon and the local index give the same output and exit code', a
     assert.deepEqual(comparable(local!), comparable(remote!), name);
     assert.deepEqual(comparable(own!), comparable(remote!), name);
   }
+  const [local, own] = await Promise.all(
+    [openedHere, ['--data-dir', dataDir]].map((where) => trawl(['explain', ...where, 'plum'])),
+  );
+  assert.equal(own?.code, 0, own?.stderr);
+  assert.deepEqual(comparable(own), comparable(local!));
 });
 
 void test('a search in the local index applies a configuration file, and says where search contexts work', async () => {

@@ -15,7 +15,7 @@ export const getStatus = endpoint(
     if (operator.status !== undefined) return ok(await operator.status.report());
     throw new ApiError(
       'NOT_READY',
-      'No daemon is running on this data directory; "trawl repo list" shows its content.',
+      'No daemon is running on this data directory; "trawl serve" starts one, "trawl repo list" shows what is there.',
     );
   },
 );

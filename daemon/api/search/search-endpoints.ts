@@ -129,6 +129,7 @@ export const explainSearch = endpoint(
     path: '/api/explain',
     access: 'user',
     isForLocal: true,
+    isForOperator: true,
     tag: 'System',
     summary: 'Explain a search',
     description:

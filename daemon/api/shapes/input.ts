@@ -51,7 +51,7 @@ function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiErr
 export function jsonInteger(min: number) {
   const message = `expected an integer >= ${min}`;
   return z
-    .number({ error: message })
+    .number({ error: ({ input }) => (input === undefined ? `missing; ${message}` : message) })
     .refine((value) => Number.isInteger(value) && value >= min, { error: message })
     .meta({ override: { type: 'integer', minimum: min } });
 }
