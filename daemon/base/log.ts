@@ -168,7 +168,7 @@ class LogFile {
 const WAITING_MAX = 65_536;
 
 /** Longest delay of a line; a killed process loses as much. */
-const WAIT_MS = 5;
+const WAIT_MS = 20;
 
 /**
  * Batches lines into one write. A line above info is written immediately with those before it; buffered lines are written
@@ -275,8 +275,19 @@ function membersOf(fields: LogFields): string {
   return members;
 }
 
+/** Of the present second, up to its milliseconds. */
+let secondText = '';
+let second = NaN;
+
+/** As toISOString, which took 9 us of each request: most requests share a second. */
 function timestampNow(): string {
-  return new Date().toISOString();
+  const ms = Date.now();
+  const now = Math.floor(ms / 1000);
+  if (now !== second) {
+    second = now;
+    secondText = new Date(now * 1000).toISOString().slice(0, -4);
+  }
+  return `${secondText}${String(ms - now * 1000).padStart(3, '0')}Z`;
 }
 
 function errorText(error: unknown): string {
@@ -291,6 +302,7 @@ function errorText(error: unknown): string {
 }
 
 function text(value: unknown): string {
+  if (Number.isFinite(value)) return String(value);
   if (typeof value === 'string' && /^[!#-<>-~]+$/.test(value)) return value;
   if (typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)) return value;
   return withoutControls(JSON.stringify(value));
