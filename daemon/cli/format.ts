@@ -1,4 +1,6 @@
-// Formats numbers for people: counts with thousands separators, bytes, durations.
+// Formats what people read: numbers, bytes, durations, columns.
+
+import { escapeControls } from './terminal-text.ts';
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
@@ -46,4 +48,13 @@ export function formatColumns(rows: readonly (readonly string[])[]): string {
   const pad = (cell: string, i: number): string =>
     /^[\d,.]+$/.test(cell) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0);
   return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
+}
+
+/** `name: value` lines with aligned values; undefined ones are omitted. */
+export function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 1;
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value = '']) => `${`${name}:`.padEnd(width)} ${escapeControls(value)}\n`)
+    .join('');
 }

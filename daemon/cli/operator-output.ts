@@ -76,12 +76,3 @@ export async function printTable<Row extends object, Column extends string>(
 export function formatJsonLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 }
-
-/** `name: value` lines with aligned values; undefined ones are omitted. */
-export function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length)) + 1;
-  return rows
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value = '']) => `${`${name}:`.padEnd(width)} ${escapeControls(value)}\n`)
-    .join('');
-}

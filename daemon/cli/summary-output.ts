@@ -3,7 +3,7 @@
 import { SHORT_ID_SIZE } from '../base/file-hash.ts';
 import { someNames } from '../repos/some-names.ts';
 import type { NextMerge, ShardSummary } from '../index/merge/index-summary.ts';
-import { countOf, formatColumns, formatCount } from './format.ts';
+import { countOf, formatColumns, formatCount, formatRows } from './format.ts';
 import type { IndexReport, ShardReport } from './index-files.ts';
 import { escapeControls } from './terminal-text.ts';
 
@@ -13,7 +13,7 @@ export function shardFields(shard: NonNullable<ShardReport['index']>): [string, 
   const { docCount, deadCount, deadSize, repos, level, isMergedNext, nextMerge } = shard;
   const merge = isMergedNext ? describeMerge(nextMerge) : 'without it';
   return [
-    ['held by', escapeControls(someNames(repos))],
+    ['held by', someNames(repos)],
     [
       'live docs',
       deadCount === null || deadSize === null
@@ -27,7 +27,7 @@ export function shardFields(shard: NonNullable<ShardReport['index']>): [string, 
 }
 
 function outOfServiceField({ outOfService }: ShardSummary): [string, string][] {
-  return outOfService === undefined ? [] : [['out of service', escapeControls(outOfService)]];
+  return outOfService === undefined ? [] : [['out of service', outOfService]];
 }
 
 function describeLive(docCount: number, deadCount: number, deadSize: number): string {
@@ -52,8 +52,8 @@ export function formatSummary(report: IndexReport): string {
   const out = shards.filter(({ outOfService }) => outOfService !== undefined).length;
   const outText = out === 0 ? '' : `, ${formatCount(out)} out of service`;
   const bounds = levels.map((size, index) => `${index + 1} below ${formatCount(size)}`);
-  const fields = [
-    ['index', escapeControls(report.dataDir)],
+  const fields: [string, string][] = [
+    ['index', report.dataDir],
     ['repositories', formatCount(report.repoCount)],
     ['shards', `${formatCount(shards.length)}, ${formatCount(shared)} shared${outText}`],
     ['live docs', describeLive(report.docCount, report.deadCount, report.deadSize)],
@@ -64,9 +64,7 @@ export function formatSummary(report: IndexReport): string {
       `${bounds.join(', ')} bytes of live content; ${mergedShardCount} of a level and kind are merged, or as many as fill a shard`,
     ],
   ];
-  const width = Math.max(...fields.map(([name = '']) => name.length)) + 1;
-  const head = fields.map(([name = '', value = '']) => `${`${name}:`.padEnd(width)} ${value}\n`);
-  return `${head.join('')}\n${formatShards(shards)}`;
+  return `${formatRows(fields)}\n${formatShards(shards)}`;
 }
 
 function formatShards(shards: readonly ShardSummary[]): string {

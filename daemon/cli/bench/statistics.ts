@@ -5,8 +5,6 @@ export interface Latency {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
-  /** Of one client that waits for each answer. */
-  readonly perSecond: number;
   /** In the order given. */
   readonly samplesMs: readonly number[];
 }
@@ -29,13 +27,11 @@ export function median(samples: readonly number[]): number {
 /** Not empty, in any order. */
 export function summarizeLatency(samplesMs: readonly number[]): Latency {
   const sorted = samplesMs.toSorted((a, b) => a - b);
-  const totalMs = sorted.reduce((sum, value) => sum + value, 0);
   return {
     sampleCount: sorted.length,
     p50Ms: quantile(sorted, 0.5),
     p95Ms: quantile(sorted, 0.95),
     p99Ms: quantile(sorted, 0.99),
-    perSecond: totalMs > 0 ? (1000 * sorted.length) / totalMs : 0,
     samplesMs,
   };
 }

@@ -5,7 +5,7 @@ import { systemCodeOf } from '../../base/caught.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { formatColumns, formatCount } from '../format.ts';
+import { formatColumns, formatCount, formatRows } from '../format.ts';
 import type { ShardReport } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
 import { formatSummary, shardFields } from '../summary-output.ts';
@@ -23,22 +23,19 @@ function ratio(size: number, contentSize: number): string {
   return contentSize > 0 ? `${(size / contentSize).toFixed(3)} x content` : '';
 }
 
-function headRows(report: ShardReport): string[][] {
+function headRows(report: ShardReport): [string, string][] {
   const { fileSize, contentSize } = report;
   return [
-    ['path', escapeControls(report.path)],
+    ['path', report.path],
     ['format version', String(report.formatVersion)],
     ['file', `${formatCount(fileSize)} bytes  ${ratio(fileSize, contentSize)}`.trimEnd()],
     ['content', `${formatCount(contentSize)} bytes`],
     ['docs', formatCount(report.docCount)],
     ['blocks', formatCount(report.blockCount)],
     ['trigrams', formatCount(report.trigramCount)],
-    [
-      'repos',
-      escapeControls(someNames(report.repos.map(({ repoId, name }) => `${repoId} ${name}`))),
-    ],
+    ['repos', someNames(report.repos.map(({ repoId, name }) => `${repoId} ${name}`))],
     ...(report.index === undefined ? [] : shardFields(report.index)),
-  ].map(([name, value]) => [`${name ?? ''}:`, value ?? '']);
+  ];
 }
 
 export function formatReport(report: ShardReport): string {
@@ -56,11 +53,8 @@ export function formatReport(report: ShardReport): string {
     escapeControls(path),
   ]);
   const { postings } = report;
-  const width = Math.max(...headRows(report).map(([name]) => (name ?? '').length));
   const parts = [
-    headRows(report)
-      .map(([name, value]) => `${(name ?? '').padEnd(width)} ${value ?? ''}\n`)
-      .join(''),
+    formatRows(headRows(report)),
     formatColumns([['section', 'offset', 'bytes', 'checksum', 'ratio'], ...sections]),
     ...(report.docs ? [formatColumns([['doc', 'bytes', 'language', 'path'], ...docs])] : []),
     ...(postings

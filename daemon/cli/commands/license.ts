@@ -14,10 +14,10 @@ import { messageOf } from '../../base/caught.ts';
 import { readOwn } from '../../base/own-file.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { formatRows } from '../format.ts';
 import {
   callOperator,
   formatJsonLines,
-  formatRows,
   type OperatorFlags,
   withOperator,
 } from '../operator-output.ts';

@@ -16,14 +16,13 @@ import type { CliContext } from '../context.ts';
 import {
   callOperator,
   formatJsonLines,
-  formatRows,
   type OperatorFlags,
   printTable,
   withOperator,
 } from '../operator-output.ts';
 import { DATA_DIR } from '../known-sources.ts';
 import { addAction, addExamples, readSecretInput } from '../options.ts';
-import { countOf } from '../format.ts';
+import { countOf, formatRows } from '../format.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 type UserView = AnswerOf<typeof getUser>;

@@ -10,10 +10,6 @@ export interface SectionInfo {
   readonly checksum: bigint;
 }
 
-export interface DocInfo extends ShardDoc {
-  readonly repoIndex: number;
-}
-
 /** Names of sections, by kind. */
 export const SECTION_NAMES: readonly string[] = [
   // There is no kind 0.
@@ -95,7 +91,7 @@ export class ShardTables {
     return this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
   }
 
-  doc(docId: number): DocInfo {
+  doc(docId: number): ShardDoc {
     const row = this.#docRow(docId);
     const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
     const blobId = u32(format.DOC_BLOB_OFFSET);
@@ -106,7 +102,6 @@ export class ShardTables {
       language: this.languageName(this.languageOf(docId)),
       skipReason: this.skipReasonOf(docId),
       tier: this.#view.getUint8(row + format.DOC_TIER_OFFSET),
-      repoIndex: this.#view.getUint16(row + format.DOC_REPO_OFFSET, true),
     };
   }
 
