@@ -1,9 +1,9 @@
 // Simulates the forward automaton: the reference semantics, and the fallback of the lazy DFA.
-// Threads are ordered by preference, each with its start; one that matches cuts all behind it, and
-// the last match is the result (leftmost-first). One that matches without a byte cuts the others of
-// its start and finds nothing: empty matches do not count. Cost: bytes read times states, at worst.
-// What is read behind matches in vain is read once (memo.ts).
-// With `isIllFormed` each bad byte is read as U+FFFD, in place.
+// A list of threads, each with the start of its match, is ordered by preference. A thread that
+// matches ends all threads after it in the list; the last match recorded is the result
+// (leftmost-first). An empty match is not recorded, but it ends the threads with the same start.
+// Cost: bytes read times states, at worst. Bytes after a match that led to no longer match are not
+// read again for the next one (memo.ts). With `isIllFormed` each bad byte is read as U+FFFD.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
@@ -116,7 +116,7 @@ function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   threadCount = work.count;
 }
 
-/** Of the threads in their order, not 0. 63 bits: two lists are as good as never confused. */
+/** Hash of the ordered list of threads, never 0: of 63 bits, so that a collision is negligible. */
 function threadsHash(work: Work): u64 {
   let hash: u64 = threadCount;
   for (let i: u32 = 0; i < threadCount; i++)

@@ -27,7 +27,7 @@ export class Reread {
   readonly certificate: Certificate | undefined;
   #fault: ConfigError | undefined;
   readonly #ending = new AbortController();
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
   #isReading = false;
   readonly #timer: NodeJS.Timeout | undefined;
 
@@ -60,19 +60,19 @@ export class Reread {
       log.info(
         'there is no configuration file to read again; variables and flags only take effect at the start',
       );
-    await this.#looking;
+    await this.#checking;
   }
 
   async close(): Promise<void> {
     this.#ending.abort();
     clearInterval(this.#timer);
     this.certificate?.close();
-    await this.#looking;
+    await this.#checking;
   }
 
   /** @param isRequested  the operator expects a log line, whatever the result */
   #check(isRequested: boolean): void {
-    this.#looking = this.#looking.then(() => this.#read(isRequested));
+    this.#checking = this.#checking.then(() => this.#read(isRequested));
   }
 
   async #read(isRequested: boolean): Promise<void> {
@@ -112,12 +112,12 @@ export class Reread {
 
   #apply(changed: readonly string[], isRequested: boolean): void {
     const { configuration, log, apply } = this.#parts;
-    const isMended = this.#fault !== undefined;
+    const isCorrected = this.#fault !== undefined;
     this.#fault = undefined;
     this.#keep();
     log.apply(configuration.log);
     if (changed.length > 0) apply(changed);
-    if (changed.length > 0 || isRequested || isMended)
+    if (changed.length > 0 || isRequested || isCorrected)
       log.info('the configuration file was read again', {
         file: configuration.source?.name,
         changed,

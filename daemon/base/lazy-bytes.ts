@@ -1,5 +1,4 @@
-// A large answer assembled in windows while it is sent: its parts are in several buffers, and one copy would double the
-// memory.
+// A large answer whose bytes are made piece by piece while it is sent, so that it is never in memory as a whole.
 
 import { nextTimeSlice } from './next-time-slice.ts';
 
@@ -7,7 +6,7 @@ export interface LazyBytes {
   readonly byteLength: number;
   /** Bytes of memory that it holds, approximately. */
   readonly memorySize: number;
-  /** At least one byte from `offset` < byteLength on, as many as are available; valid until the next call. */
+  /** The next bytes from `offset` on, at least one; `offset` is below `byteLength`. Valid until the next call. */
   from(offset: number): Uint8Array;
   /** Frees its memory; no calls may follow. */
   release?(): void;
@@ -24,7 +23,7 @@ export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
   return all;
 }
 
-/** Bytes between two turns of the event loop. Bound: its stop, a few milliseconds with making them. */
+/** Bytes made and copied in one turn of the event loop. Bound: it is blocked for a few milliseconds. */
 const BYTES_PER_TIME_SLICE = 1 << 20;
 
 /**

@@ -1,5 +1,4 @@
-// Spreads many requests that arrive at the same time over turns of the event loop: a request that finds many others started
-// in this turn waits for its own.
+// Limits how many requests start in one turn of the event loop; further ones that arrived at the same time wait for a later turn.
 
 import { nextTimeSlice } from './next-time-slice.ts';
 

@@ -49,7 +49,7 @@ export function contentTypeOf(name: string): string {
   return CONTENT_TYPES[path.extname(name)] ?? UNKNOWN_TYPE;
 }
 
-/** Files that are assets, each read on first use; a file may be there compressed alone, as `NAME.br`. */
+/** Files that are served as assets, each read at its first use. A file may exist only in compressed form, as `NAME.br`. */
 export class AssetFiles {
   readonly #locationOf: (name: string) => string | URL | undefined;
   readonly #headersOf: (name: string) => Readonly<Record<string, string>>;

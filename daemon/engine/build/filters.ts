@@ -5,7 +5,8 @@ import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 import { CONTENT_SIZE_MAX } from '../host/builder.ts';
 
 /**
- * Raised when builds make other docs. 2: UTF-16, modelines; 3: languages by each doc's path; 4: a byte order mark is not in line 1.
+ * Part of the fingerprint of a repository: raise it when a build makes other docs of the same files, and all are built again.
+ * 2: UTF-16, modelines; 3: languages by each doc's path; 4: a byte order mark is not in line 1.
  */
 export const DOC_RULES_VERSION = 4;
 

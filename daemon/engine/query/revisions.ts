@@ -82,7 +82,7 @@ export interface DocsNode {
   readonly chosenOf: (repoId: number) => ChosenRevisions;
 }
 
-/** Why never a constant: a repo without the revision stays in scope, and its docs count as excluded by a filter. */
+/** The docs of a `rev:` text. Not a constant for repos without the revision: their docs are counted as excluded by a filter. */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
   if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => [0] };
   const isAny = text === ANY_REVISION && repos.every(({ onDemand }) => onDemand === undefined);
@@ -125,7 +125,7 @@ export function* docSetsFor(
   };
 }
 
-/** Caches the sets of the default revisions, and of any revision, which nearly every query uses; by shard of a snapshot. */
+/** Sets of docs by shard, cached for the two texts that nearly every query uses: the default revision, and any revision. */
 const usualSets = {
   [DEFAULT_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
   [ANY_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
@@ -150,7 +150,7 @@ export function displayedRevisionTexts(query: QueryNode): readonly string[] | un
   return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
 }
 
-/** Whether `rev:HEAD` must hold for every doc. Why: under an `or` it does not restrict docs found by the other side. */
+/** Whether every doc found is in the default revision. A `rev:HEAD` below an `or` restricts one side only. */
 function requiresDefault(query: QueryNode): boolean {
   if (query.kind === 'and') return query.children.some(requiresDefault);
   return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;

@@ -1,5 +1,5 @@
-// Finds the byte run that begins every match, for expressions without literals: n bytes of one class, such as the nine digits
-// of `\d{9,}`. A class that is common in source code is useless.
+// For expressions without literals: finds a run of bytes with which every match begins, all of one class, such as the nine digits
+// of `\d{9,}`. The search then looks for such runs first, which helps only if the class is rare in source code.
 
 import type { Automaton, State } from './automaton.ts';
 
@@ -10,7 +10,7 @@ export interface Run {
   readonly bytes: Uint8Array;
 }
 
-/** Undefined if none is rare. */
+/** The rarest run; undefined: every run is too frequent. */
 export function prefixRun(automaton: Automaton): Run | undefined {
   const bytes = new Uint8Array(32);
   let best: { run: Run; share: number } | undefined;
@@ -32,7 +32,10 @@ export function prefixRun(automaton: Automaton): Run | undefined {
   return best !== undefined && best.share < 1 / 128 ? best.run : undefined;
 }
 
-/** A position is the index of a state; within a call, plus CALL_SIZE times (index of the state after the call + 1). */
+/**
+ * A position is a state and where its call returns to, in one number: `state` outside of calls, else
+ * `state + CALL_SIZE * (returnState + 1)`.
+ */
 const CALL_SIZE = 2 ** 20;
 
 function stateAt(automaton: Automaton, position: number): State {
@@ -47,7 +50,7 @@ function positionBehind({ states }: Automaton, position: number, target: number)
 /** Adds the bytes read at the positions to `bytes`; returns the next positions. */
 function addBytes(automaton: Automaton, positions: readonly number[], bytes: Uint8Array): number[] {
   const targets = new Set<number>();
-  // Number of ranges that begin at a byte minus those that end before it.
+  // By byte: the number of ranges that begin there, minus the number that ended just before. The running sum tells what is covered.
   const borders = new Int32Array(257);
   for (const position of positions) {
     const state = stateAt(automaton, position);
@@ -66,7 +69,7 @@ function addBytes(automaton: Automaton, positions: readonly number[], bytes: Uin
   return [...targets];
 }
 
-/** The positions that read bytes, and the match, reachable without reading. */
+/** `from`, and all positions that are reachable from there without reading a byte. */
 function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   const visited = new Set(from);
   for (const position of visited) {
@@ -86,7 +89,7 @@ function shareOf(bytes: Uint8Array, size: number): number {
     if (byte < 0x80) ascii += shareOfByte(byte);
     else other += 0.00002;
   }
-  // Guess: bytes behind the fourth depend on those before. Bytes outside ASCII come in runs anyway.
+  // Guess: after four bytes of a class more of them are likely, so they do not make a run rarer; nor do bytes outside ASCII.
   return Math.max(ascii ** Math.min(size, 4), other);
 }
 

@@ -40,7 +40,7 @@ export function allowGitPaths(locations: readonly string[]): void {
   allowedPaths = locations.map((location) => realPathOf(location) ?? location);
 }
 
-/** Names in each git directory that git follows at once. */
+/** Names in each git directory that git opens first; links in their place are followed. */
 const KEY_NAMES = ['HEAD', 'objects', 'objects/info', 'objects/pack', 'packed-refs', 'refs'];
 /** Further files of a git directory that git opens by name. */
 const FILE_NAMES = [
@@ -67,7 +67,7 @@ const READ_FOLDERS = ['objects', 'refs', 'reftable'];
 const INCLUDE_DEPTH_MAX = 10;
 /** Source: git's limit for alternates of alternates. */
 const ALTERNATE_DEPTH_MAX = 5;
-/** Bytes of a file that names a path. */
+/** Unit: bytes of a file that contains a path, such as `commondir`. */
 const NAMING_SIZE_MAX = 1 << 20;
 
 /** What git reads for a source, and allowed targets of its links. Real paths. */

@@ -12,7 +12,7 @@ import { LinkIndex } from './link-index.ts';
 import { underRules } from './rules.ts';
 import { pushMarkOf } from './confirm-fetch.ts';
 
-/** Listed repositories, each once, and where they came from. */
+/** What a listing of a connection returned: each repository once, with the targets that listed it. */
 export interface Listed {
   readonly connectionId: number;
   readonly listing: number;
@@ -32,9 +32,9 @@ export interface Admitted {
   readonly repos: readonly StoredRepo[];
   /** RepoIds of new repos, and of those where more than the listing number changed. */
   readonly changedIds: ReadonlySet<number>;
-  /** RepoIds whose git may have news. */
+  /** RepoIds that need a job: their host may have new commits, or their selected revisions or files changed. */
   readonly dueIds: ReadonlySet<number>;
-  /** The targets that listed them are already stored. */
+  /** The store already has the targets that listed each repo. */
   readonly areTargetsSame: boolean;
 }
 
@@ -93,7 +93,7 @@ const NOTHING: Admitted = {
   areTargetsSame: true,
 };
 
-/** Whether a repo may have something to fetch, or its selected revisions or files changed. */
+/** Whether a repo is one of `dueIds`. */
 function hasChanged(before: StoredRepo | undefined, now: StoredRepo): boolean {
   const [was, is] = [before?.host?.facts, now.host?.facts];
   return (
@@ -192,7 +192,7 @@ export function nameOf(nameHost: string, path: string): string {
   return `${nameHost}/${path}`.replace(/\p{Cc}/gu, '');
 }
 
-/** Names by path, also of repos that thereby lose theirs; a name of another host or a source gets a number. */
+/** The name of each listed path, and new names of repos that had one of these; a name of another host or a source gets a number. */
 function withNames(
   { repos: all }: StoredRepos,
   repos: readonly StoredRepo[],

@@ -99,7 +99,7 @@ export const getDiff = tool(
 /** A page is cut by size, and the next one does not continue it: the model must set `path`. */
 function noFiles(page: number, total: number): string {
   const last = Math.ceil(total / FILES_MAX);
-  return `No files on page ${page}: the last of the ${total} files is on page ${last}. Set path to a file or folder to get what was left out of a page for size`;
+  return `No files on page ${page}: the last of the ${total} files is on page ${last}. What was cut from a page is not on the next one: set path to a file or folder to read it`;
 }
 
 function diffText(files: readonly FileDiff[], total: number, page: number): string {
