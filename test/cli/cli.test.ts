@@ -391,6 +391,7 @@ test('serve: greets, takes the default source, ends with 0 on SIGTERM', async ()
   assert.equal(code, 0);
   assert.equal(stdout, '');
   assert.match(stderr, /^Serving on http:\/\/127\.0\.0\.1:4711$/m);
+  assert.ok(stderr.includes(`Index and accounts are in ${path.resolve('.trawl')}\n`));
   assert.match(stderr, /^  http:\/\/127\.0\.0\.1:4711\/setup\?token=t$/m);
   assert.deepEqual(echoed(stderr, 'closed'), {});
   assert.deepEqual(echoed(stderr, 'serve'), {

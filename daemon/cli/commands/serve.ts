@@ -1,6 +1,7 @@
 // `trawl serve [PATH...]`: runs the daemon until a signal stops it.
 
 import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
@@ -51,15 +52,15 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   };
 }
 
-function greeting({ url, needsKey, setupUrl }: Serving): string {
+function greeting({ url, needsKey, setupUrl }: Serving, dataDir: string): string {
   // A printed key would end up in logs and histories.
   const key = needsKey ? ' -H "authorization: Bearer $TRAWL_API_KEY"' : '';
   const body = '{"query":"TODO","matches":10}';
   const lines = [
     `Serving on ${url}`,
-    ...(setupUrl === undefined ? ['Open it in a browser.'] : []),
+    `Index and accounts are in ${escapeControls(path.resolve(dataDir))}`,
     ...(setupUrl === undefined
-      ? []
+      ? ['Open it in a browser.']
       : [
           'Create the first account in a browser (one-time link, valid until restart):',
           `  ${setupUrl}`,
@@ -171,7 +172,7 @@ async function runServe(options: ServeOptions, context: CliContext): Promise<voi
   }
   const closed = closedBySignal(serving);
   heedHangups(serving);
-  stderr.write(greeting(serving));
+  stderr.write(greeting(serving, options.dataDir));
   const reported = reportIndexing(serving, progress, context).then(() =>
     reportConnections(serving, context),
   );

@@ -80,9 +80,9 @@ export function Nothing() {
         <ul>
           {hints.map(({ message, query, repo }) => (
             <li key={message}>
-              <VisibleText text={message} />{' '}
+              <VisibleText text={inWords(message)} />{' '}
               {query !== undefined && (
-                <Link href={addressOf({ query })}>
+                <Link href={addressOf({ query, ...switchesOf(message) })}>
                   <code>
                     <VisibleText text={query} />
                   </code>
@@ -113,3 +113,14 @@ export function Nothing() {
 }
 
 const NO_HINTS: readonly never[] = [];
+
+/** Hints name fields of a request; in the page these are switches of the query box. */
+const REGEX_FIELD = /(?<![:\w])isRegexEnabled\b/;
+
+function inWords(message: string): string {
+  return message.replace(REGEX_FIELD, 'the switch “Regular expressions”');
+}
+
+function switchesOf(message: string): Partial<Search> {
+  return REGEX_FIELD.test(message) ? { isRegexEnabled: true } : {};
+}

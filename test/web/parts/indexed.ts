@@ -119,6 +119,12 @@ test('a search without results reports what was not searched', async ({ page, co
   // Of a repository that is not searched nothing is said.
   await goTo(page, `/search?query=nosuchword+-repo:${encodeURIComponent(name)}`);
   await page.getByText('No matches in 0 files · that is all').waitFor();
+  // A hint that needs a switch of the query box names it, and its link turns it on.
+  await goTo(page, `/search?query=${encodeURIComponent('/plu[m]/')}`);
+  await page.getByText('and set the switch “Regular expressions”.').waitFor();
+  await page.getByRole('link', { name: 'plu[m]' }).click();
+  await page.waitForURL(/isRegexEnabled=true/);
+  await page.getByRole('article').first().waitFor();
 });
 
 test('its search result and preview say so too', async ({ page }) => {
