@@ -53,7 +53,7 @@ export type FileChecker = (location: string, probeMs: number) => Promise<Checked
 const CHECK_MS = 15_000;
 const HOSTS_MS = 60_000;
 const HOST_MS = 10_000;
-const PLACE_MS = 5_000;
+const PATH_MS = 5_000;
 /** Unit: ms. Bound: half of what tokens may be late; the time in an answer is up to a second old. */
 const CLOCK_MS_MAX = 30_000;
 
@@ -103,8 +103,9 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
   await found.add('limits', () => only(machine.checkLimits(dataDir)));
   // Why first: what is read without a limit below would wait for ever on a disk that does not answer.
   const files = config === undefined || /^https?:/i.test(config) ? [] : [config];
-  const places = [dataDir, ...variables, ...files];
-  for (const place of places) await found.add('paths', () => checkPlace(place), PLACE_MS, place);
+  const paths = [dataDir, ...variables, ...files];
+  for (const location of paths)
+    await found.add('paths', () => checkPath(location), PATH_MS, location);
   if (found.isStuck) return found;
   const configuration = await found.add('configuration', () => openChecked(options));
   const file =
@@ -126,8 +127,8 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
 }
 
 /** Whether the file system answers at all; one that is missing is for other checks. Why statfs: the system keeps no answer. */
-async function checkPlace(place: string) {
-  await statfs(place).catch(() => undefined);
+async function checkPath(location: string) {
+  await statfs(location).catch(() => undefined);
   return { outcomes: [] };
 }
 

@@ -64,7 +64,7 @@ export interface StoredRepo {
   readonly visibility: RepoTable['visibility'];
   readonly enforcement: RepoTable['enforcement'];
   /** Absent: another repo is there now. */
-  readonly place?: RepoLocation;
+  readonly location?: RepoLocation;
   readonly remote?: string;
   /** Absent: no connection lists it; it is a named source. */
   readonly host?: RepoHost;
@@ -303,7 +303,7 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
 }
 
 function rowOf(repo: StoredRepo): RepoTable {
-  const { repoId, name, visibility, enforcement, place, remote, selection, rules } = repo;
+  const { repoId, name, visibility, enforcement, location, remote, selection, rules } = repo;
   // Why one column: both define what of the source is indexed.
   const column = selection === undefined && rules === undefined ? null : { ...selection, rules };
   return {
@@ -311,7 +311,7 @@ function rowOf(repo: StoredRepo): RepoTable {
     name: storable(name),
     visibility,
     enforcement,
-    place: place === undefined ? null : storable(JSON.stringify(place)),
+    place: location === undefined ? null : storable(JSON.stringify(location)),
     remote: storableOrNull(remote ?? null),
     selection: column === null ? null : storable(JSON.stringify(column)),
   };
@@ -323,7 +323,7 @@ function repoOf(
 ): StoredRepo {
   // Safety: written only by rowOf.
   /* oxlint-disable typescript/no-unsafe-type-assertion */
-  const place = row.place === null ? undefined : (JSON.parse(row.place) as RepoLocation);
+  const location = row.place === null ? undefined : (JSON.parse(row.place) as RepoLocation);
   const { branches, tags, rules } = JSON.parse(row.selection ?? '{}') as SelectionColumn;
   /* oxlint-enable typescript/no-unsafe-type-assertion */
   return {
@@ -332,7 +332,7 @@ function repoOf(
     visibility,
     enforcement,
     ...(branches === undefined || tags === undefined ? {} : { selection: { branches, tags } }),
-    ...omitUndefined({ place, remote: row.remote ?? undefined, host, rules }),
+    ...omitUndefined({ location, remote: row.remote ?? undefined, host, rules }),
   };
 }
 

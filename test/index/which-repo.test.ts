@@ -21,9 +21,9 @@ function observed(path: string, fileId: string, remote?: string): SourceLocation
   return { kind: 'worktree', path, realPath: path, fileId, remote };
 }
 
-const A = repo(1, { place: locationOf('/a', 'A') });
-const B = repo(2, { place: locationOf('/b', 'B'), remote: 'host/b' });
-const TWIN = repo(3, { place: locationOf('/twin', 'T'), remote: 'host/b' });
+const A = repo(1, { location: locationOf('/a', 'A') });
+const B = repo(2, { location: locationOf('/b', 'B'), remote: 'host/b' });
+const TWIN = repo(3, { location: locationOf('/twin', 'T'), remote: 'host/b' });
 
 const cases: readonly [
   string,
@@ -48,7 +48,7 @@ const cases: readonly [
   [
     'never looked at',
     observed('/z', 'Z', 'host/z'),
-    [repo(9, { place: locationOf('/z') })],
+    [repo(9, { location: locationOf('/z') })],
     [],
     [9],
   ],
@@ -72,7 +72,7 @@ for (const [name, source, repos, gone, expected] of cases)
 
 void test('a symbolic link with a new target is still the given path', () => {
   const location = { kind: 'commits', path: '/current', realPath: '/v1', fileId: 'V1' } as const;
-  const existing = repo(5, { place: location });
+  const existing = repo(5, { location });
   const now = { ...observed('/current', 'V2'), realPath: '/v2' };
   assert.deepEqual(
     possibleRepos([existing], now, () => false),
@@ -84,6 +84,6 @@ void test('a repo moved to the location of another one is not mistaken for it', 
   const made = repo(7);
   const [lost, ...others] = displaced([A, B, made], made, observed('/a', 'new'));
   assert.equal(lost?.repoId, 1);
-  assert.equal(lost.place, undefined);
+  assert.equal(lost.location, undefined);
   assert.deepEqual(others, []);
 });

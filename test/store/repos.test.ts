@@ -32,14 +32,14 @@ onBothEngines('repos', ({ within, withStore }) => {
       const full = repoOf(3, {
         visibility: 'private',
         enforcement: 'all',
-        place: source,
+        location: source,
         remote: 'host/x',
         selection: { branches: ['a*'], tags: [] },
       });
       await store.repos.change(() => ({ changed: [full, repoOf(1)], result: 0 }));
       const { repos, nextRepoId } = await store.repos.read();
       assert.deepEqual([repos, nextRepoId], [[repoOf(1), full], 4]);
-      const { place: _, selection: __, ...bare } = full;
+      const { location: _, selection: __, ...bare } = full;
       await store.repos.change(() => ({ changed: [bare], result: 0 }));
       assert.deepEqual((await store.repos.read()).repos, [repoOf(1), bare]);
     }));

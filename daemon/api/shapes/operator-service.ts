@@ -6,7 +6,7 @@ import type { StatusSource } from './status-report.ts';
 
 export interface RepoRule extends Pick<RepoRecord, 'repoId' | 'name' | 'visibility'> {
   readonly enforcement: Enforcement;
-  readonly place?: { readonly path: string };
+  readonly location?: { readonly path: string };
   /** Why its last job failed; absent: it did not, or no daemon runs. */
   readonly failure?: string | undefined;
   /** Absent: no daemon runs. */

@@ -33,7 +33,7 @@ const repos = repoList(repoNameText, 'Names or ids of repositories.');
 
 function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
   const freshness = status?.freshness(rules.map(({ repoId }) => repoId));
-  return rules.map(({ repoId, name, visibility, enforcement, place, failure, ...rule }) => {
+  return rules.map(({ repoId, name, visibility, enforcement, location, failure, ...rule }) => {
     const fresh = freshness?.get(repoId);
     const state = rule.isServed === true ? 'served' : 'not served';
     return {
@@ -43,7 +43,7 @@ function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
       enforcement,
       state: rule.isServed === undefined ? null : state,
       indexedAt: rule.indexedAt ?? null,
-      path: place?.path ?? null,
+      path: location?.path ?? null,
       failure: failure ?? null,
       connection: fresh?.connections.join(', ') || null,
       askedAt: fresh?.askedAt ?? null,

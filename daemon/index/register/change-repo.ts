@@ -27,7 +27,7 @@ export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
   const { selection: before, rules: rulesBefore, ...rest } = repo;
   const rules = withRules(rulesBefore, change);
   const { visibility = repo.visibility, enforcement = repo.enforcement } = change;
-  const isFolder = repo.place?.kind === 'folder';
+  const isFolder = repo.location?.kind === 'folder';
   const selection = isFolder ? before : withSelection(before, change);
   return {
     ...rest,
@@ -62,8 +62,8 @@ function withSelection(
 /** The record of a repo: from the store, plus what the index knew. */
 export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
   const { enforcement: _, selection: __, within: ___, ...existing } = before ?? NEW_RECORD;
-  const { repoId, name, visibility, enforcement, place, selection, host, rules = {} } = repo;
-  const { kind, path } = place ?? existing.source;
+  const { repoId, name, visibility, enforcement, location, selection, host, rules = {} } = repo;
+  const { kind, path } = location ?? existing.source;
   const source = host?.facts.source ?? { kind, path, ...rulesOf(rules) };
   return {
     ...(host === undefined ? existing : withFacts(existing, host.facts)),

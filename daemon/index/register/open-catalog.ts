@@ -146,7 +146,7 @@ async function loadOrPutAway(catalog: Catalog, registry: RepoRegistry, log: Log)
 /** Replaces damaged entries, and adds the repos of the store that the catalog lacks, to be built. */
 async function fillAgain(catalog: Catalog, stored: readonly StoredRepo[], log: Log): Promise<void> {
   const lost = stored.filter(
-    ({ place, repoId }) => place !== undefined && catalog.repo(repoId) === undefined,
+    ({ location, repoId }) => location !== undefined && catalog.repo(repoId) === undefined,
   );
   if (lost.length > 0)
     log.warn('repositories of the store that the catalog lacks will be built again', {

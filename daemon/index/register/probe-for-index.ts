@@ -25,7 +25,9 @@ export async function probeForIndex(
   const isLost =
     probed.layout === 'folder' &&
     mode !== 'folder' &&
-    registry.mayBe(probed).some((repo) => repo.place !== undefined && repo.place.kind !== 'folder');
+    registry
+      .mayBe(probed)
+      .some((repo) => repo.location !== undefined && repo.location.kind !== 'folder');
   if (isLost) throw new ProbeError(location, 'not_a_repository', LOST_GIT);
   return probed;
 }

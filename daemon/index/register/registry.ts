@@ -213,8 +213,8 @@ export class RepoRegistry {
     const possible = possibleRepos(draft.signs.near(location), location, isGone);
     const [existing] = possible;
     if (existing !== undefined && possible.length === 1) {
-      const fields = { repo: existing.name, from: existing.place?.path, to: location.path };
-      if (existing.place !== undefined && fields.from !== fields.to)
+      const fields = { repo: existing.name, from: existing.location?.path, to: location.path };
+      if (existing.location !== undefined && fields.from !== fields.to)
         notes.push(() => this.#log.info('a repo was found in another place', fields));
       return draft.put(withChange(movedTo(existing, location), wholeChange), location);
     }
@@ -231,8 +231,8 @@ export class RepoRegistry {
 
   /** Records that repos of connections are also named: they stay when no connection lists them. Errors: NOT_READY. */
   async noteRequested(repoIds: ReadonlySet<number>): Promise<void> {
-    const isNew = ({ repoId, place }: StoredRepo): boolean =>
-      repoIds.has(repoId) && place === undefined;
+    const isNew = ({ repoId, location }: StoredRepo): boolean =>
+      repoIds.has(repoId) && location === undefined;
     if (!this.all.some(isNew)) return;
     await this.decide((stored) => {
       const draft = new RepoDraft(stored);
@@ -241,7 +241,7 @@ export class RepoRegistry {
         if (source === undefined) continue;
         const { kind, path } = source;
         const location = { kind, path, ...seeFolder(path) };
-        draft.put({ ...repo, place: location }, location);
+        draft.put({ ...repo, location }, location);
       }
       return draft.decided(undefined);
     });
@@ -391,7 +391,7 @@ function adoptOne(draft: RepoDraft, record: RepoRecord): StoredRepo {
       name: draft.freeName(record.name),
       visibility: isClosed ? 'unknown' : visibility,
       enforcement: record.enforcement ?? (isClosed ? 'restricted' : 'none'),
-      place: { ...source, ...folder },
+      location: { ...source, ...folder },
       ...omitUndefined({ remote, selection }),
       ...(Object.keys(rules).length === 0 ? {} : { rules }),
     },

@@ -43,24 +43,22 @@ export function possibleRepos(
   const here = repos.filter((repo) => isFolderOf(repo, location) || isAtPathOf(repo, location));
   if (here.length > 0 || location.remote === undefined) return here;
   return repos.filter(
-    ({ remote, place, host }) =>
-      host === undefined &&
-      remote === location.remote &&
-      (place === undefined || isGone(place.path)),
+    ({ remote, location: last, host }) =>
+      host === undefined && remote === location.remote && (last === undefined || isGone(last.path)),
   );
 }
 
 /** Whether it is the repo's folder, with any content. */
 export function isFolderOf(
-  { place }: StoredRepo,
+  { location }: StoredRepo,
   { fileId }: Pick<SourceLocation, 'fileId'>,
 ): boolean {
-  return fileId !== undefined && place?.fileId === fileId;
+  return fileId !== undefined && location?.fileId === fileId;
 }
 
-function isAtPathOf({ place, remote }: StoredRepo, location: SourceLocation): boolean {
-  if (place === undefined || !isSamePath(place, location)) return false;
-  return place.fileId === undefined || remote === location.remote;
+function isAtPathOf(repo: StoredRepo, location: SourceLocation): boolean {
+  if (repo.location === undefined || !isSamePath(repo.location, location)) return false;
+  return repo.location.fileId === undefined || repo.remote === location.remote;
 }
 
 function isSamePath(location: RepoLocation, { path, realPath }: SourceLocation): boolean {
@@ -71,7 +69,7 @@ function isSamePath(location: RepoLocation, { path, realPath }: SourceLocation):
 export function movedTo(repo: StoredRepo, location: SourceLocation): StoredRepo {
   const { remote: _, host: __, ...rest } = repo;
   const { remote, ...current } = location;
-  return { ...rest, place: current, ...omitUndefined({ remote }) };
+  return { ...rest, location: current, ...omitUndefined({ remote }) };
 }
 
 /** Signs by which a source and a repo may be the same: equal texts. */
@@ -96,7 +94,7 @@ export class RepoSigns {
 
   put(repo: StoredRepo): void {
     this.#repos.set(repo.repoId, repo);
-    for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {
+    for (const sign of signsOf({ ...repo.location, remote: repo.remote })) {
       const ids = this.#ids.get(sign) ?? new Set();
       this.#ids.set(sign, ids.add(repo.repoId));
     }
@@ -122,10 +120,11 @@ export function displaced(
   return repos
     .filter((repo) => repo.repoId !== owner.repoId)
     .filter(
-      (repo) => isFolderOf(repo, location) || (repo.place && isSamePath(repo.place, location)),
+      (repo) =>
+        isFolderOf(repo, location) || (repo.location && isSamePath(repo.location, location)),
     )
     .map((repo) => {
-      const { place: _, ...rest } = repo;
+      const { location: _, ...rest } = repo;
       return rest;
     });
 }

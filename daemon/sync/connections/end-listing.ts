@@ -91,7 +91,7 @@ export function withoutHost(links: LinkIndex, repoId: number): StoredRepo[] {
   const repo = links.repo(repoId);
   if (repo?.host === undefined || !links.isMissing(repoId)) return [];
   const { host, ...fields } = repo;
-  if (repo.place !== undefined) return [{ ...fields, visibility: 'unknown' }];
+  if (repo.location !== undefined) return [{ ...fields, visibility: 'unknown' }];
   const facts = { ...host.facts, isArchived: links.isKept(repoId) || host.facts.isArchived };
   return [{ ...repo, visibility: 'unknown', host: { ...host, facts } }];
 }

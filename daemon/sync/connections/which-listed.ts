@@ -115,8 +115,8 @@ function reposByIdAt({ repos }: StoredRepos, address: string): Map<string, Store
 function reposByName({ repos }: StoredRepos): Map<string, StoredRepo> {
   return new Map(
     repos.flatMap((repo) =>
-      repo.host === undefined && repo.place?.fileId !== undefined
-        ? [[repo.place.fileId, repo] as const]
+      repo.host === undefined && repo.location?.fileId !== undefined
+        ? [[repo.location.fileId, repo] as const]
         : [],
     ),
   );
@@ -161,8 +161,8 @@ function described(
   return { ...existing, visibility, host };
 }
 
-function sourceOf({ host, place }: StoredRepo): RepoSource | undefined {
-  return host?.facts.source ?? (place && { kind: place.kind, path: place.path });
+function sourceOf({ host, location }: StoredRepo): RepoSource | undefined {
+  return host?.facts.source ?? (location && { kind: location.kind, path: location.path });
 }
 
 /** "Maybe public" stays public if it was; else only signed-in users see it. */
