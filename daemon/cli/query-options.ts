@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
+import { DEFAULTS } from '../base/config/search-configuration.ts';
 import { type SearchContext, EXIT_ERROR } from './context.ts';
 import { describeError, NoIndexError } from './errors.ts';
 import { DATA_DIR } from './known-sources.ts';
@@ -83,7 +84,7 @@ export async function openSource(flags: QueryFlags, context: SearchContext): Pro
     return await services.openLocalSearch(commonOptions(flags));
   } catch (error) {
     if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
-    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? 3000}`;
+    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULTS.port}`;
     if (await isTrawl(local)) {
       stderr.write(`no index here; searching the daemon at ${local}\n`);
       // Not the key of the environment: anybody on this machine may listen there.

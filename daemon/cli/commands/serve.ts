@@ -16,6 +16,7 @@ import {
   repoChange,
 } from '../options.ts';
 import type { StatusReport } from '../../api/shapes/status-report.ts';
+import { DEFAULTS } from '../../base/config/search-configuration.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress, type ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
@@ -191,7 +192,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
       new Option('--port <number>', 'port to listen on, 0 for any free one')
         .env('TRAWL_PORT')
         .argParser(integer(0, 65_535))
-        .default(3000),
+        .default(DEFAULTS.port),
     )
     .addOption(
       new Option('--host <address>', 'address to listen on').env('TRAWL_HOST').default('127.0.0.1'),
