@@ -130,20 +130,22 @@ test('all that is in it has a licence text, and is in its bill of materials', ()
     optional.map(({ name }) => name).sort(),
     Object.keys(manifestOf(place).optionalDependencies).sort(),
   );
-  // Seen from what is there: packages in the scripts of threads, which keep comments; dependencies; grammars; faces.
-  const threads = path.join(place, 'build/bundle/threads');
-  const texts = readdirSync(threads).map((name) => readFileSync(path.join(threads, name), 'utf8'));
-  const inThreads = texts.flatMap((text) =>
-    [...text.matchAll(/^\s*\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
+  // Seen from what is there: packages whose files the scripts name; dependencies; grammars; faces.
+  const bundle = path.join(place, 'build/bundle');
+  const scripts = readdirSync(bundle, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.cjs'))
+    .map((name) => readFileSync(path.join(bundle, name), 'utf8').replaceAll('\\\n', ''));
+  const inScripts = scripts.flatMap((text) =>
+    [...text.matchAll(/"node_modules\/((?:@[^/"]+\/)?[^/"]+)\/[^"]+"\(/g)].map(([, name]) => name!),
   );
   const ofGrammars = readdirSync(path.join(place, 'build/grammars')).flatMap((name) => {
     const grammar = /^(\w+)\.wasm\.br$/.exec(name)?.[1]?.replaceAll('_', '-');
     return grammar === undefined ? [] : [`tree-sitter-${grammar}`];
   });
-  assert.ok(inThreads.length > 5 && ofGrammars.length > 15);
+  assert.ok(inScripts.length > 50 && ofGrammars.length > 15);
   const names = new Set(required.map(({ name }) => name.replace(/^@tree-sitter-grammars\//, '')));
   const all = [
-    ...inThreads,
+    ...inScripts,
     ...ofGrammars,
     // Of koffi only the native part is used.
     ...Object.keys(own.dependencies ?? {}).filter((name) => name !== 'koffi'),
