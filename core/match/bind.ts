@@ -108,7 +108,7 @@ export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats:
   const segments = partSegments;
   if (mayBePart && segments != 0) return bindPart(arena, view, segments, stats);
   if (verdict != NO_DOCS) findHeads(arena);
-  const part = segments == 0 ? 0 : firstPart(arena, segments);
+  const part: usize = segments == 0 ? 0 : firstPart(arena, segments);
   return listCandidates(arena, verdict, part, stats);
 }
 
