@@ -54,7 +54,7 @@ import {
   DocsNode,
   LanguageNode,
 } from './filters.ts';
-import { firstPart, mayHaveParts } from './first-part.ts';
+import { firstPart, mayHaveParts, partBlocks } from './first-part.ts';
 import { definingDocs, namedDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot, nodeCounts, nodeCountsSize, setNodeCounts } from './match-tree.ts';
@@ -103,7 +103,7 @@ export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats:
   extent = OF_ALL;
   // Lists are of hidden docs, too, which must not decide where a unit ends.
   const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
-  if (isOpen && mayHaveParts(view)) setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED);
+  if (isOpen && mayHaveParts(view)) setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED, partBlocks());
   const verdict = bindNode(arena, matchRoot);
   const segments = partSegments;
   if (mayBePart && segments != 0) return bindPart(arena, view, segments, stats);

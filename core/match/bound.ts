@@ -27,6 +27,7 @@ export const MANY_IGNORED: u32 = 0;
 export const MANY_NOTED: u32 = 1;
 export const MANY_ENDS: u32 = 2;
 let atManyBlocks: u32 = MANY_IGNORED;
+let manyBlocks: u32 = 0;
 /** The number of first segments in which a literal has many blocks; 0: none has that many. */
 export let partSegments: u32 = 0;
 
@@ -54,13 +55,12 @@ export function beginBinding(view: ShardView): void {
   partSegments = 0;
 }
 
-/** @param action  MANY_* */
-export function setManyBlocksAction(action: u32): void {
+/** @param action  MANY_* @param blocks  in the first quarter of a shard are many */
+export function setManyBlocksAction(action: u32, blocks: u32): void {
   atManyBlocks = action;
+  manyBlocks = blocks;
 }
 
-/** Guess: so many blocks in the first quarter of a shard have more matches than a usual limit. */
-const MANY_BLOCKS: u32 = 256;
 const PART_DIVISOR: u32 = 4;
 
 @inline
@@ -71,7 +71,7 @@ export function areBlocksCounted(): bool {
 /** To be called with the number of a literal's blocks up to the end of `segment`. */
 export function noteBlocks(count: u32, segment: u32): void {
   const end = (segment + 1) * SEGMENT_BLOCKS;
-  if (count < MANY_BLOCKS || end * PART_DIVISOR > boundView.blockCount) return;
+  if (count < manyBlocks || end * PART_DIVISOR > boundView.blockCount) return;
   partSegments = segment + 1;
   if (atManyBlocks == MANY_ENDS) failBinding(STATUS_STOPPED);
 }

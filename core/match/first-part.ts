@@ -7,8 +7,9 @@ import { Arena } from '../base/arena.ts';
 import { blobAt } from '../shard/open.ts';
 import { ShardView } from '../shard/view.ts';
 import { SEGMENT_BLOCKS } from '../shared/format.ts';
+import { NODE_REGEX } from '../shared/plan.ts';
 import { addDocsOfBlob, boundView, newDocBitmap } from './bound.ts';
-import { slotLeaves } from './node.ts';
+import { leafAt, slotLeaves } from './node.ts';
 
 /**
  * Whether the part may be bound alone. With several literals the order is that of all docs
@@ -16,6 +17,14 @@ import { slotLeaves } from './node.ts';
  */
 export function mayHaveParts(view: ShardView): bool {
   return slotLeaves.count == 1 && view.blockCount > SEGMENT_BLOCKS;
+}
+
+/** Guess: so many blocks of a literal, or of what an expression requires, have more matches than a usual limit. */
+const TEXT_BLOCKS: u32 = 256;
+const REGEX_BLOCKS: u32 = 1024;
+
+export function partBlocks(): u32 {
+  return leafAt(slotLeaves, 0).kind == NODE_REGEX ? REGEX_BLOCKS : TEXT_BLOCKS;
 }
 
 /** The docs whose content is in the first `segments` segments; 0: failStatus is set. */
