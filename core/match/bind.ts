@@ -22,8 +22,6 @@ import {
   docBitmapSize,
   failBinding,
   failStatus,
-  partSegments,
-  setManyBlocksAction,
   indexBytes,
   intersectBitmaps,
   isEmptyBitmap,
@@ -31,9 +29,11 @@ import {
   MANY_NOTED,
   newDocBitmap,
   NO_DOCS,
+  partSegments,
   regexRuns,
   restrictedDocs,
   restrictTo,
+  setManyBlocksAction,
   uniteBitmaps,
 } from './bound.ts';
 import {
@@ -101,9 +101,10 @@ export let extent: u32 = OF_ALL;
 export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   extent = OF_ALL;
-  // Lists are of hidden docs, too, which must not decide where a unit ends.
+  // Lists are also of hidden docs, which must not decide where a unit ends.
   const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
-  if (isOpen && mayHaveParts(view)) setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED, partBlocks());
+  if (isOpen && mayHaveParts(view))
+    setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED, partBlocks());
   const verdict = bindNode(arena, matchRoot);
   const segments = partSegments;
   if (mayBePart && segments != 0) return bindPart(arena, view, segments, stats);

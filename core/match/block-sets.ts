@@ -25,19 +25,19 @@ import { hasMarks } from '../text/case-marks.ts';
 import { GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import {
   addDocsFrom,
+  areBlocksCounted,
   blockBitmapSize,
   boundSegments,
   boundView,
   countIndexBytes,
   failBinding,
   failStatus,
-  areBlocksCounted,
-  noteBlocks,
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
   nextBoundDoc,
   NO_DOCS,
+  noteBlocks,
   restrictedDocs,
 } from './bound.ts';
 import { beginVisits, probeGram, probeGrams, visitGram } from './lookups.ts';

@@ -55,12 +55,13 @@ export function beginBinding(view: ShardView): void {
   partSegments = 0;
 }
 
-/** @param action  MANY_* @param blocks  in the first quarter of a shard are many */
+/** @param action  MANY_* @param blocks  so many in the first quarter of a shard are many */
 export function setManyBlocksAction(action: u32, blocks: u32): void {
   atManyBlocks = action;
   manyBlocks = blocks;
 }
 
+/** The first part is at most a quarter of the shard: a part in vain costs that much. */
 const PART_DIVISOR: u32 = 4;
 
 @inline

@@ -147,12 +147,16 @@ function addDocsOfSameBlob(remaining: usize, docId: u32): void {
   }
 }
 
-/** The first units behind the heads are smaller, by these powers of 2: most searches have a low limit. */
+/**
+ * Of a plan with one leaf the first units behind the heads have a quarter and half of the bytes: most
+ * searches have a low limit. With several leaves the answers would be worse (DECISIONS.md).
+ */
 const FIRST_UNITS_SHIFT: u32 = 2;
 
 /**
- * Units have at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes; more bytes if the first doc
- * has more, more docs if they share the last one's content. Errors: STATUS_OUT_OF_MEMORY.
+ * Units have at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes, the first ones less
+ * (FIRST_UNITS_SHIFT); more bytes if the first doc has more, more docs if they share the last one's
+ * content. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function cutUnits(arena: Arena): i32 {
   unitCount = 0;
@@ -172,7 +176,7 @@ export function cutUnits(arena: Arena): i32 {
     if (isStart || (i > headCount && isFull && !isSameBlob)) {
       store<u32>(unitStarts + (<usize>unitCount << 2), i);
       unitCount++;
-      const before = headCount > 0 ? unitCount - 2 : unitCount - 1;
+      const before = headCount > 0 ? max(unitCount, 2) - 2 : unitCount - 1;
       if (slotLeaves.count == 1)
         bytesMax = UNIT_BYTES_MAX >> (FIRST_UNITS_SHIFT - min(before, FIRST_UNITS_SHIFT));
       docs = 0;

@@ -19,10 +19,14 @@ export function mayHaveParts(view: ShardView): bool {
   return slotLeaves.count == 1 && view.blockCount > SEGMENT_BLOCKS;
 }
 
-/** Guess: so many blocks of a literal, or of what an expression requires, have more matches than a usual limit. */
+/**
+ * Guess: so many blocks of a literal, or of what an expression requires, have more matches than a
+ * usual limit.
+ */
 const TEXT_BLOCKS: u32 = 256;
 const REGEX_BLOCKS: u32 = 1024;
 
+/** How many blocks are enough for a first part. Precondition: mayHaveParts. */
 export function partBlocks(): u32 {
   return leafAt(slotLeaves, 0).kind == NODE_REGEX ? REGEX_BLOCKS : TEXT_BLOCKS;
 }

@@ -9,7 +9,7 @@ import type { LocalServer } from '../http/server.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import { INDEX_QUEUE } from '../sync/jobs/jobs.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { type Instance } from './instance.ts';
+import type { Instance } from './instance.ts';
 import type { ReadMetric } from './metrics.ts';
 
 export interface MetricSources {
@@ -137,7 +137,7 @@ function indexMetrics({ parts, served, indexer }: Instance): ReadMetric[] {
         const counts = new Map([['ready', 0]]);
         const stateOf = indexer.jobFacade.states();
         for (const record of served.records) {
-          const state = stateOf?.(record) ?? 'ready';
+          const state = stateOf(record);
           counts.set(state, (counts.get(state) ?? 0) + 1);
         }
         return ['ready', 'indexing', 'waiting', 'failed'].map(

@@ -31,7 +31,7 @@ import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { HealthSeries } from './health-series.ts';
-import { type Instance } from './instance.ts';
+import type { Instance } from './instance.ts';
 import type { Reread } from './reread.ts';
 
 export interface DaemonParts {

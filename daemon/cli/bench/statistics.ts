@@ -1,7 +1,5 @@
 // Order statistics of samples, and tables. No means: latencies are not normally distributed.
 
-import { formatColumns } from '../format.ts';
-
 export interface Latency {
   readonly sampleCount: number;
   readonly p50Ms: number;
@@ -49,10 +47,29 @@ export interface Column {
   readonly align: 'left' | 'right';
 }
 
+function widthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+function padCell(text: string, width: number, align: Column['align']): string {
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'left' ? text + blanks : blanks + text;
+}
+
 /** Every row has one cell a column. */
 export function formatTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
 ): string {
-  return formatColumns([columns.map(({ title }) => title), ...rows]);
+  const widths = columns.map(({ title }, i) =>
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[i] ?? ''))),
+  );
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map(({ align }, i) => padCell(cells[i] ?? '', widths[i] ?? 0, align))
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  const lines = [line(columns.map(({ title }) => title)), rule, ...rows.map(line)];
+  return `${lines.join('\n')}\n`;
 }

@@ -252,7 +252,8 @@ export class PrefixSum {
 
 /**
  * Maximum units of a shard; `size`: bytes of its file. A unit ends when full of docs, or when the next doc would exceed its
- * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head, one after the first part.
+ * bytes, so two neighbours hold more than UNIT_BYTES_MAX; one more ends after the last head, one after the first part, and the
+ * first two have fewer bytes.
  */
 export function unitMaxOf({ size, docCount }: { size: number; docCount: number }): number {
   return Math.ceil(docCount / UNIT_DOCS_MAX + (2 * size) / UNIT_BYTES_MAX) + 8;

@@ -442,7 +442,13 @@ export class Engine implements AsyncDisposable {
   /** As `open`, with a shard of these docs that is searched. */
   static async over(docs: readonly TestDoc[], options: EngineOptions = {}): Promise<Engine> {
     const engine = await Engine.open(options);
-    engine.publish([engine.shardOf(REPO, docs)], [REPO]);
+    try {
+      engine.publish([engine.shardOf(REPO, docs)], [REPO]);
+    } catch (error) {
+      // Its threads would keep the test run open.
+      await engine[Symbol.asyncDispose]();
+      throw error;
+    }
     return engine;
   }
 
