@@ -3,6 +3,7 @@
 
 import type { UnitFinding } from '../host/search-messages.ts';
 import { compareText } from '../../base/paths.ts';
+import { addToList } from '../../base/lists.ts';
 import type { Steps } from '../../base/steps.ts';
 import { type DocList, FoundDocs, NO_DOCS } from './found-docs.ts';
 
@@ -38,7 +39,7 @@ export function* orderDocs(units: readonly UnitFinding[], context: OrderContext)
 
 /** Cost: merge sort among equal ranks; linear in the others. */
 export function* sortDocs({ found, docs }: DocList, context: OrderContext): Steps<Uint32Array> {
-  const sorted = sortByRank(found, docs);
+  const sorted = sortByRank(found, sortByPath(found, docs));
   for (let start = 0, done = 0; start < sorted.length;) {
     const rank = found.rank(sorted[start]!);
     let end = start + 1;
@@ -54,13 +55,33 @@ export function* sortDocs({ found, docs }: DocList, context: OrderContext): Step
   return sorted;
 }
 
-/** Stable. In one step, as the limit of matches bounds the docs. Measured: 49,000 take 3 ms. */
+/** By shard, then by rank of the path there. */
+function sortByPath(found: FoundDocs, docs: Uint32Array): Uint32Array {
+  const byShard = new Map<number, number[]>();
+  for (const doc of docs) addToList(byShard, found.shard(doc), doc);
+  const sorted = new Uint32Array(docs.length);
+  let start = 0;
+  for (const ofShard of byShard.values()) {
+    sorted.set(
+      sortByKey(Uint32Array.from(ofShard), (doc) => found.pathRank(doc)),
+      start,
+    );
+    start += ofShard.length;
+  }
+  return sorted;
+}
+
 function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
+  return sortByKey(docs, (doc) => found.rank(doc));
+}
+
+/** Stable. In one step, as the limit of matches bounds the docs. Measured: 49,000 take 3 ms. @param keyOf  32 bits */
+function sortByKey(docs: Uint32Array, keyOf: (doc: number) => number): Uint32Array {
   const keys = new BigUint64Array(docs.length);
   const halves = new Uint32Array(keys.buffer);
   for (let position = 0; position < docs.length; position++) {
     halves[position * 2] = position;
-    halves[position * 2 + 1] = found.rank(docs[position]!);
+    halves[position * 2 + 1] = keyOf(docs[position]!);
   }
   keys.sort();
   const sorted = new Uint32Array(docs.length);
@@ -91,15 +112,51 @@ function* sortManyTies(
   return runs[0]!;
 }
 
-/** Sorts docs of the same rank in place; docs of one repo are mostly in order already. */
+/** Sorts docs of the same rank in place. They come by shard, and by path in plain shards, of which each is merged at once. */
 function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): void {
-  let position = 1;
-  while (
-    position < docs.length &&
-    compareTies(found, docs[position - 1]!, docs[position]!, context) <= 0
-  )
-    position++;
-  if (position < docs.length) docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
+  for (let start = 0; start < docs.length;) {
+    const shard = found.shard(docs[start]!);
+    if (!context.isPlain(shard)) {
+      docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
+      return;
+    }
+    let end = start + 1;
+    while (end < docs.length && found.shard(docs[end]!) === shard) end++;
+    if (start > 0) mergeTies(found, docs, start, end, context);
+    start = end;
+  }
+}
+
+/** Merges [0, middle) and [middle, end), both in order. Often one fits into the other: shards have folders of their own. */
+function mergeTies(
+  found: FoundDocs,
+  docs: Uint32Array,
+  middle: number,
+  end: number,
+  context: OrderContext,
+): void {
+  const isInOrder = (a: number, b: number): boolean => compareTies(found, a, b, context) <= 0;
+  const right = docs.slice(middle, end);
+  let position = middle;
+  for (let low = 0; low < position;) {
+    const between = (low + position) >> 1;
+    if (isInOrder(docs[between]!, right[0]!)) low = between + 1;
+    else position = between;
+  }
+  const left = docs.slice(position, middle);
+  if (left.length === 0) return;
+  let taken = 0;
+  if (isInOrder(right.at(-1)!, left[0]!)) {
+    docs.set(right, position);
+    position += right.length;
+    taken = right.length;
+  }
+  for (const doc of left) {
+    while (taken < right.length && !isInOrder(doc, right[taken]!))
+      docs[position++] = right[taken++]!;
+    docs[position++] = doc;
+  }
+  docs.set(right.subarray(taken), position);
 }
 
 export function* mergeDocs(
