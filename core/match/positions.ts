@@ -4,6 +4,7 @@
 import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { blockAt } from '../shard/open.ts';
+import { needBytes } from '../shard/pages.ts';
 import { boundView } from './bound.ts';
 import { blockOf, blockStart, current } from './current.ts';
 
@@ -44,6 +45,8 @@ export function moveTo(ptr: usize): void {
     lineStart = at;
     points = 0;
   }
+  // The score of a range reads the characters around it too.
+  needBytes(boundView, max(current.fileStart, at - 4), ptr + 64);
   const newlines = countByte(at, ptr, 10);
   if (newlines > 0) {
     line += newlines;

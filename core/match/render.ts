@@ -7,10 +7,12 @@ import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
 import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
+import { PAGE_SIZE } from '../shared/format.ts';
 import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../shared/symbols.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
+import { needBytes } from '../shard/pages.ts';
 import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { canKeepRanges, enterKeptDoc } from './leaves.ts';
@@ -20,7 +22,6 @@ import {
   current,
   forgetReads,
   markRead,
-  needCurrentContent,
 } from './current.ts';
 import { evaluateDoc } from './evaluate.ts';
 import { activeInContent } from './node.ts';
@@ -104,7 +105,6 @@ export function renderDoc(
   }
   const bytesBefore = contentBytesRead;
   const wasRead = current.isRead;
-  if (rangeCount > 0 || returnsContent != 0) needCurrentContent();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
   if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
   if (returnsContent != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {
@@ -371,7 +371,7 @@ function linesBefore(lineStart: usize, count: u32): usize {
   let ptr = lineStart;
   lineCountBefore = 0;
   while (lineCountBefore < count && ptr > start) {
-    const newline = findLastByte(start, ptr - 1, 10);
+    const newline = lastNewline(start, ptr - 1);
     ptr = newline == ptr - 1 ? start : newline + 1;
     lineCountBefore++;
   }
@@ -382,10 +382,34 @@ function linesBefore(lineStart: usize, count: u32): usize {
 function linesAfter(ptr: usize, count: u32): usize {
   const end = current.end;
   for (let i: u32 = 0; i <= count && ptr < end; i++) {
-    const newline = findByte(ptr, end, 10);
+    const newline = firstNewline(ptr, end);
     ptr = newline == end ? end : newline + 1;
   }
   return ptr;
+}
+
+/** As findLastByte; checks only pages that it reads. */
+function lastNewline(start: usize, end: usize): usize {
+  for (let stop = end; stop > start;) {
+    const from = stop - min(stop - start, PAGE_SIZE);
+    needBytes(boundView, from, stop + 64);
+    const newline = findLastByte(from, stop, 10);
+    if (newline != stop) return newline;
+    stop = from;
+  }
+  return end;
+}
+
+/** As findByte; checks only pages that it reads. */
+function firstNewline(start: usize, end: usize): usize {
+  for (let from = start; from < end;) {
+    const stop = min(end, from + PAGE_SIZE);
+    needBytes(boundView, from, stop + 64);
+    const newline = findByte(from, stop, 10);
+    if (newline != stop) return newline;
+    from = stop;
+  }
+  return end;
 }
 
 function markBlocks(start: usize, end: usize): void {
