@@ -1,17 +1,23 @@
 // Page sums: each page of 4 KiB of a file has a sum in its last section, and is checked before it
 // is first read. A bitmap over the whole memory marks checked pages; the host clears it every few
 // minutes (daemon/engine/host/space.ts), and brings a page in before it is touched: an unreadable
-// one would end the process. Builds have no bitmap: nothing is checked. FORMAT.md, "Page sums".
+// one would end the process. It knows which pages other threads have checked; these are not checked
+// again. Builds have no bitmap: nothing is checked. FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
+import { PAGES_IN, PAGES_LOST } from '../shared/status.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { ShardView } from './view.ts';
 
-/** Asks the host to bring whole pages in; false: they are unreadable. */
+/** Asks the host to bring whole pages of the file at `base` in; returns a PAGES_ number. */
 @external('env', 'bringIn')
-declare function bringIn(address: usize, size: usize): bool;
+declare function bringIn(base: usize, address: usize, size: usize): u32;
+
+/** Tells the host that whole pages of the file at `base` have the sums they should. */
+@external('env', 'noteChecked')
+declare function noteChecked(base: usize, address: usize, size: usize): void;
 
 /** Reports a damaged page at `address` to the host. Does not return: the host ends the call. */
 @external('env', 'refusePage')
@@ -95,14 +101,20 @@ export function arePagesValid(
 
 /** Checks the pages [first, stop) of the memory. */
 function checkRun(base: usize, headSize: usize, sums: usize, first: usize, stop: usize): bool {
-  failedPage = first << PAGE_SHIFT;
-  if (!bringIn(first << PAGE_SHIFT, (stop - first) << PAGE_SHIFT)) return false;
+  const start = first << PAGE_SHIFT;
+  const size = (stop - first) << PAGE_SHIFT;
+  failedPage = start;
+  const state = bringIn(base, start, size);
+  if (state == PAGES_LOST) return false;
   for (let page = first; page < stop; page++) {
-    const ofFile = page - (base >> PAGE_SHIFT);
-    failedPage = page << PAGE_SHIFT;
-    if (sumOf(base, headSize, sums, ofFile) != load<u32>(sums + (ofFile << 2))) return false;
+    if (state == PAGES_IN) {
+      const ofFile = page - (base >> PAGE_SHIFT);
+      failedPage = page << PAGE_SHIFT;
+      if (sumOf(base, headSize, sums, ofFile) != load<u32>(sums + (ofFile << 2))) return false;
+    }
     setBit(verifiedPages, <u32>page);
   }
+  if (state == PAGES_IN) noteChecked(base, start, size);
   return true;
 }
 
@@ -126,6 +138,12 @@ export function needSymbolBytes(view: ShardView, start: usize, end: usize): void
   ) {
     refusePage(failedPage);
   }
+}
+
+/** The byte at `address` of a shard, or 0 if its page is not checked. */
+@inline
+export function readIfChecked(address: usize): u32 {
+  return verifiedPages != 0 && isVerified(address >> PAGE_SHIFT) ? <u32>load<u8>(address) : 0;
 }
 
 /** Has the system begin to read [start, end). */

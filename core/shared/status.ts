@@ -36,3 +36,9 @@ export const STATUS_SYMBOL_INPUT = -32;
 
 // Plans.
 export const STATUS_BAD_PLAN = -40;
+
+// What the host answers when the core needs pages: they cannot be read; they are in memory; another thread has checked them
+// lately.
+export const PAGES_LOST: u32 = 0;
+export const PAGES_IN: u32 = 1;
+export const PAGES_CHECKED: u32 = 2;

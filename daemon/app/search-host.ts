@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
 import type { LogLines } from '../base/log.ts';
+import { CheckedPages } from '../engine/host/checked-pages.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { mappingShares, mappingWarning } from '../engine/host/mapping-budget.ts';
 import { SearchPool } from '../engine/host/pool.ts';
@@ -57,7 +58,9 @@ export function openSearchHost(
   // Shards that were being searched when the last process crashed.
   const notedIds = isOwner ? readNotes(notePath) : [];
   const hasNotes = isOwner && areNotesMade(notePath, log);
+  const checkedPages = CheckedPages.newBuffer();
   const searcher = new Searcher(module, {
+    checkedPages,
     mappingMax: shares?.main,
     note: hasNotes ? { path: notePath, slot: 0 } : undefined,
   });
@@ -65,6 +68,7 @@ export function openSearchHost(
   if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
+    checkedPages,
     workers: threadCount,
     notePath: hasNotes ? notePath : undefined,
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),

@@ -169,6 +169,7 @@ export async function instantiateCore<Exports>(
     abort,
     isStopRequested,
     bringIn: () => 1,
+    noteChecked: () => undefined,
     willNeed: () => {},
     refusePage: () => {
       throw new Error('a page was refused');

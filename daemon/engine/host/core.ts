@@ -123,8 +123,9 @@ export interface Core {
 
 /** Called by the core before it reads pages of shards (core/shard/pages.ts). Addresses and sizes in bytes. */
 export interface PageHost {
-  /** Whole pages; false: they are unreadable. */
-  bringIn(address: number, size: number): boolean;
+  /** Whole pages of the file at `base`; returns a PAGES_ number of core/shared/status.ts. */
+  bringIn(base: number, address: number, size: number): number;
+  noteChecked(base: number, address: number, size: number): void;
   willNeed(address: number, size: number): void;
   /** The error to throw for a damaged page. The instance stays usable. */
   damageAt(address: number): Error;
@@ -172,7 +173,10 @@ export function instantiateCore(module: WebAssembly.Module): Core {
       memory,
       abort: reportAbort,
       isStopRequested: () => core.isStopRequested(),
-      bringIn: (address: number, size: number) => core.pages?.bringIn(address >>> 0, size >>> 0),
+      bringIn: (base: number, address: number, size: number) =>
+        core.pages?.bringIn(base >>> 0, address >>> 0, size >>> 0),
+      noteChecked: (base: number, address: number, size: number) =>
+        core.pages?.noteChecked(base >>> 0, address >>> 0, size >>> 0),
       willNeed: (address: number, size: number) => core.pages?.willNeed(address >>> 0, size >>> 0),
       refusePage: (address: number) => {
         throw core.pages?.damageAt(address >>> 0) ?? new CoreTrap('a page was refused');

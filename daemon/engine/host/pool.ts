@@ -111,9 +111,10 @@ export class SearchPool {
   }
 
   #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
-    const { capacity, wantsRead, verifiedMs, notePath } = this.#options;
+    const { capacity, wantsRead, verifiedMs, checkedPages, notePath } = this.#options;
     const note = notePath === undefined ? undefined : { path: notePath, slot: noteSlot };
-    return { evicts: true, note, mappingMax, capacity, wantsRead, verifiedMs };
+    const space = { capacity, wantsRead, verifiedMs, checkedPages };
+    return { evicts: true, note, mappingMax, ...space };
   }
 
   #startThread(entry: PoolWorker): void {

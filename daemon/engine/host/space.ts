@@ -2,6 +2,7 @@
 // data | views | checked pages | plan | counters | output | arena | shards from MAP_START up
 
 import * as format from '../../../core/shared/format.ts';
+import { PAGES_CHECKED, PAGES_IN, PAGES_LOST } from '../../../core/shared/status.ts';
 import * as symbolLayout from '../../../core/shared/symbols.ts';
 import {
   bringIn,
@@ -17,8 +18,10 @@ import {
   systemPageSize,
   willNeed,
 } from './mapping.ts';
+import { CheckedPages, fileKeyOf } from './checked-pages.ts';
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
 import { statSync } from 'node:fs';
+import path from 'node:path';
 import { isMachineFault, isShortage, messageOf } from '../../base/caught.ts';
 
 const MIB = 1 << 20;
@@ -134,6 +137,8 @@ export interface SpaceOptions {
   readonly wantsRead?: boolean | undefined;
   /** Above 0. For tests; default: 120,000. */
   readonly verifiedMs?: number | undefined;
+  /** Shared with other threads that have the same `verifiedMs`. Absent: each thread checks all pages it reads. */
+  readonly checkedPages?: SharedArrayBuffer | undefined;
 }
 
 /** Not to be used after a trap. */
@@ -149,6 +154,9 @@ export class Space {
   readonly #wantsRead: boolean;
   readonly #verifiedMs: number;
   readonly #shards = new Map<string, MappedShard>();
+  readonly #checkedPages: CheckedPages | undefined;
+  /** Keys in `checkedPages`, by the address of the mapped file. */
+  readonly #fileKeys = new Map<number, number>();
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
@@ -169,7 +177,8 @@ export class Space {
     this.planStart = align(verifiedPages + this.core.exports.verifiedPagesSize());
     this.core.exports.pagesInit(verifiedPages);
     this.core.pages = {
-      bringIn: (address, size) => this.#bringIn(address, size),
+      bringIn: (base, address, size) => this.#bringIn(base, address, size),
+      noteChecked: (base, address, size) => this.#noteChecked(base, address, size),
       willNeed: (address, size) => this.#willNeed(address, size),
       damageAt: (address) => this.#damageAt(address),
     };
@@ -183,6 +192,8 @@ export class Space {
     this.#ranges = new RangeList(MAP_START, MAP_START + capacity);
     this.#wantsRead = options.wantsRead ?? false;
     this.#verifiedMs = options.verifiedMs ?? VERIFIED_MS;
+    const { checkedPages } = options;
+    this.#checkedPages = checkedPages && new CheckedPages(checkedPages, this.#verifiedMs);
   }
 
   has(shardId: string): boolean {
@@ -274,25 +285,51 @@ export class Space {
   #mapShard(file: ShardFile, address: number): MappingKind {
     const { memory } = this.core;
     const kind = mapFile(memory, address, file.path, file.size, this.#wantsRead);
+    if (kind === 'mapped') this.#setFileKey(address, file.shardId);
     if (file.symbols !== undefined) {
-      const { path, size } = file.symbols;
+      const { path: symbolsPath, size } = file.symbols;
+      const start = address + align(file.size);
       try {
-        mapFile(memory, address + align(file.size), path, size, this.#wantsRead);
+        mapFile(memory, start, symbolsPath, size, this.#wantsRead);
       } catch (error) {
         throw shardErrorOf(file.shardId, error, 'symbols');
       }
+      if (kind === 'mapped') this.#setFileKey(start, path.basename(symbolsPath));
     }
     return kind;
   }
 
+  #setFileKey(base: number, name: string): void {
+    const key = fileKeyOf(name);
+    if (key === undefined) this.#fileKeys.delete(base);
+    else this.#fileKeys.set(base, key);
+  }
+
   /** The hint lets several pages be read together. */
-  #bringIn(address: number, size: number): boolean {
+  #bringIn(base: number, address: number, size: number): number {
     const { memory } = this.core;
-    if (this.#wantsRead) return true;
+    if (this.#wantsRead) return PAGES_IN;
+    const fileKey = this.#fileKeys.get(base);
+    if (fileKey !== undefined) {
+      const [first, count] = [(address - base) / format.PAGE_SIZE, size / format.PAGE_SIZE];
+      if (this.#checkedPages?.has(fileKey, first, count) === true) return PAGES_CHECKED;
+    }
     if (size > systemPageSize()) willNeed(memory, address, size);
     const outcome = bringIn(memory, address, size);
     this.#isStarved = outcome === 'starved';
-    return outcome === 'in';
+    return outcome === 'in' ? PAGES_IN : PAGES_LOST;
+  }
+
+  #noteChecked(base: number, address: number, size: number): void {
+    const fileKey = this.#fileKeys.get(base);
+    if (fileKey === undefined) return;
+    const [first, count] = [(address - base) / format.PAGE_SIZE, size / format.PAGE_SIZE];
+    this.#checkedPages?.add(fileKey, first, count);
+  }
+
+  /** All threads check all pages again. */
+  forgetCheckedPages(): void {
+    this.#checkedPages?.clear();
   }
 
   /**

@@ -17,6 +17,7 @@ import type { SearchPermit } from '../../../daemon/base/search-permit.ts';
 import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';
+import { CheckedPages } from '../../../daemon/engine/host/checked-pages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
@@ -99,6 +100,11 @@ export interface TestRepo {
 let builder: { module: WebAssembly.Module; builder: SegmentBuilder } | undefined;
 let fileCount = 0;
 
+/** Ascending; the first digits differ, as those of a hash do. */
+function nextShardId(): string {
+  return (++fileCount).toString(16).padStart(8, '0').padEnd(64, '0');
+}
+
 /** The builder of a module, kept: it reserves much address space. */
 export function builderOf(module: WebAssembly.Module): SegmentBuilder {
   if (builder?.module !== module) builder = { module, builder: new SegmentBuilder(module) };
@@ -136,7 +142,7 @@ export function buildSharedShard(
   }
   const { content, segments } = target.close();
   const { blobs, blocks, caseMarks } = target.rows(0, 0, 0);
-  const shardId = (++fileCount).toString(16).padStart(16, '0');
+  const shardId = nextShardId();
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
   const parts = segments.map((segment, index) => {
@@ -245,7 +251,7 @@ export async function buildFromDisk(
   });
   await threads.close();
   return shards.map((shard) => ({
-    shardId: (++fileCount).toString(16).padStart(16, '0'),
+    shardId: nextShardId(),
     path: shard.path,
     size: shard.size,
     docCount: shard.docCount,
@@ -419,7 +425,8 @@ export class Engine implements AsyncDisposable {
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
     this.module = module;
-    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...space } = options;
+    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...others } = options;
+    const space = { checkedPages: CheckedPages.newBuffer(), ...others };
     this.timeoutMs = timeoutMs;
     this.#inlineNs = inlineNs;
     this.searcher = new Searcher(module, space);
