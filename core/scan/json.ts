@@ -215,3 +215,12 @@ export function writeBytes(outPtr: usize, ptr: usize, size: usize): usize {
   for (let i: usize = 0; i < size; i += STEP) v128.store(outPtr + i, v128.load(ptr + i));
   return outPtr + size;
 }
+
+/** Writes `size` bytes at `ptr` as lower-case hexadecimal digits; returns the address after them. */
+export function writeHex(outPtr: usize, ptr: usize, size: usize): usize {
+  for (let i: usize = 0; i < size; i++) {
+    const byte = <u32>load<u8>(ptr + i);
+    store<u16>(outPtr + (i << 1), hexDigit(byte >> 4) | (hexDigit(byte & 15) << 8));
+  }
+  return outPtr + (size << 1);
+}

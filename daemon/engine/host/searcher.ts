@@ -79,6 +79,10 @@ export interface LinkTexts {
   /** URL at the code host before and after the path; empty: none. */
   readonly external: string;
   readonly externalEnd: string;
+  /** Members after the score, from a comma on. */
+  readonly end: string;
+  /** Whether the shard's git id of the content follows the score. */
+  readonly hasBlobSha: boolean;
 }
 
 export interface RenderOptions {
@@ -86,8 +90,6 @@ export interface RenderOptions {
   readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly returnsContent: boolean;
-  /** ASCII JSON members to add to each result, from a comma on. */
-  readonly members?: readonly string[];
 }
 
 /** JSON objects, concatenated. */
@@ -116,8 +118,8 @@ function copyOf(bytes: Uint8Array): Buffer<ArrayBuffer> {
 /** Measured: 64 checks take 100 ms. Work is counted, not timed, so that a query is always refused or never. */
 const NAME_QUESTIONS_MAX = 8;
 
-/** docId, maximum ranges, index of the links, number of kept ranges. */
-export const REQUEST_WORDS = 4;
+/** docId, maximum ranges, index of the links, number of kept ranges, score or NO_SCORE. */
+export const REQUEST_WORDS = 5;
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
 
 const NO_PLAN: EncodedPlan = {
@@ -459,9 +461,7 @@ export class Searcher {
     let keptRest = kept;
     for (let done = 0; done < count;) {
       const rest = requests.subarray(done * REQUEST_WORDS);
-      const members = options.members?.slice(done);
-      const own = members === undefined ? options : { ...options, members };
-      const some = this.#renderSome(rest, keptRest, own, isStopRequested);
+      const some = this.#renderSome(rest, keptRest, options, isStopRequested);
       if (some === undefined) return undefined;
       if (some.sizes.length === 0)
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
@@ -479,27 +479,25 @@ export class Searcher {
     isStopRequested: StopTest,
   ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
-    const { exports, bytes, words, data } = core;
+    const { exports, bytes, words } = core;
     const rowSize = layout.RENDER_REQUEST_SIZE;
     const requested = requests.length / REQUEST_WORDS;
     let keptNext = outputStart + requested * rowSize;
     words.set(kept, keptNext / 4);
     const links = keptNext + kept.byteLength;
     for (let i = 0; i < requested; i++) {
-      const row = outputStart + i * rowSize;
+      const row = (outputStart + i * rowSize) / 4;
       const keptCount = requests[i * REQUEST_WORDS + 3]!;
-      data.setUint32(row + layout.RENDER_DOC_OFFSET, requests[i * REQUEST_WORDS]!, true);
-      data.setUint32(row + layout.RENDER_RANGE_MAX_OFFSET, requests[i * REQUEST_WORDS + 1]!, true);
-      data.setUint32(row + layout.RENDER_LINKS_OFFSET, requests[i * REQUEST_WORDS + 2]!, true);
-      data.setUint32(row + layout.RENDER_KEPT_OFFSET, keptNext, true);
-      data.setUint32(row + layout.RENDER_KEPT_COUNT_OFFSET, keptCount, true);
-      data.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, 0, true);
+      words[row + layout.RENDER_DOC_OFFSET / 4] = requests[i * REQUEST_WORDS]!;
+      words[row + layout.RENDER_RANGE_MAX_OFFSET / 4] = requests[i * REQUEST_WORDS + 1]!;
+      words[row + layout.RENDER_LINKS_OFFSET / 4] = requests[i * REQUEST_WORDS + 2]!;
+      words[row + layout.RENDER_KEPT_OFFSET / 4] = keptNext;
+      words[row + layout.RENDER_KEPT_COUNT_OFFSET / 4] = keptCount;
+      words[row + layout.RENDER_SCORE_OFFSET / 4] = requests[i * REQUEST_WORDS + 4]!;
       keptNext += keptCount * layout.KEPT_RANGE_SIZE;
     }
-    const { contextLines, returnsContent, members } = options;
-    const linksEnd = writeLinks(core, links, options.links);
-    const out =
-      members === undefined ? linksEnd : writeMembers(core, linksEnd, members, outputStart);
+    const { contextLines, returnsContent } = options;
+    const out = writeLinks(core, links, options.links);
     const withContent = returnsContent ? 1 : 0;
     const count = untilStopped(core, isStopRequested, () =>
       exports.renderDocs(outputStart, requested, links, contextLines, withContent, out, outputEnd),
@@ -510,11 +508,11 @@ export class Searcher {
     let size = 0;
     let rangeCount = 0;
     for (let i = 0; i < count; i++) {
-      const row = outputStart + i * rowSize;
-      rangeCount += data.getUint32(row + layout.RENDER_RANGE_COUNT_OFFSET, true);
-      sizes[i] = data.getUint32(row + layout.RENDER_OBJECT_SIZE_OFFSET, true);
+      const row = (outputStart + i * rowSize) / 4;
+      rangeCount += words[row + layout.RENDER_RANGE_COUNT_OFFSET / 4]!;
+      sizes[i] = words[row + layout.RENDER_OBJECT_SIZE_OFFSET / 4]!;
       size += sizes[i]!;
-      bytesRead[i] = data.getUint32(row + layout.RENDER_BYTES_READ_OFFSET, true);
+      bytesRead[i] = words[row + layout.RENDER_BYTES_READ_OFFSET / 4]!;
     }
     return {
       json: copyOf(bytes.subarray(out, out + size)),
@@ -577,6 +575,8 @@ export class Searcher {
       this.#spaceByShard.delete(shardId);
       this.#mappings.remove(shardId);
     }
+    // What trapped may be a damaged page.
+    dead.forgetCheckedPages();
     // Dropped now, as collection would release its memory late. Other requests may still use views of it.
     dead.drop(true);
     this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
@@ -641,31 +641,13 @@ function writeLinks({ bytes, words }: Core, records: number, links: readonly Lin
     words[word++] = size;
     next += size;
   };
-  for (const { page, members, external, externalEnd } of links) {
+  for (const { page, members, external, externalEnd, end, hasBlobSha } of links) {
     write(page);
     write(members);
     write(external);
     write(externalEnd);
-  }
-  return Math.ceil(next / 16) * 16;
-}
-
-/** Returns the end, a multiple of 16. */
-function writeMembers(
-  { bytes, data }: Core,
-  start: number,
-  members: readonly string[],
-  rowsStart: number,
-): number {
-  const text = members.join('');
-  bytes.write(text, start, text.length, 'latin1');
-  let next = start;
-  for (let i = 0; i < members.length; i++) {
-    const row = rowsStart + i * layout.RENDER_REQUEST_SIZE;
-    const size = members[i]!.length;
-    data.setUint32(row + layout.RENDER_MEMBERS_OFFSET, next, true);
-    data.setUint32(row + layout.RENDER_MEMBERS_SIZE_OFFSET, size, true);
-    next += size;
+    write(end);
+    words[word++] = hasBlobSha ? 1 : 0;
   }
   return Math.ceil(next / 16) * 16;
 }

@@ -7,9 +7,10 @@ import { freeBuffers } from '../host/free-buffers.ts';
 import type { SearchPool } from '../host/pool.ts';
 import { renderDocs } from '../host/render-docs.ts';
 import { ShardError } from '../host/space.ts';
+import { NO_SCORE } from '../../../core/shared/plan.ts';
 import { REQUEST_WORDS } from '../host/searcher.ts';
 import type { EncodedPlan } from '../host/encoded-plan.ts';
-import type { LinkTexts, RenderedDocs, RenderOptions, Searcher } from '../host/searcher.ts';
+import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { ResultField } from '../query/request.ts';
@@ -284,14 +285,16 @@ async function renderGroup(
   const { searcher, pool, encodedPlan, contextLines, returnsContent } = context;
   const { shard, docs } = group;
   const { shardId } = context.shards[shard]!;
+  const hasScore = context.fields.includes('score');
   const requests = new Uint32Array(docs.length * REQUEST_WORDS);
   for (let i = 0; i < docs.length; i++) {
     requests[i * REQUEST_WORDS] = found.docId(docs[i]!);
     requests[i * REQUEST_WORDS + 1] = found.rangeMax(docs[i]!);
     requests[i * REQUEST_WORDS + 3] = found.keptCount(docs[i]!);
+    requests[i * REQUEST_WORDS + 4] = hasScore ? found.score(docs[i]!) : NO_SCORE;
   }
-  const texts = linkDocs(found, group, requests, context);
-  const options = { ...texts, contextLines, returnsContent };
+  const links = linkDocs(found, group, requests, context);
+  const options = { links, contextLines, returnsContent };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
     const { inlineNs = 0n } = context;
@@ -306,31 +309,34 @@ async function renderGroup(
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Sets each doc's index of shared texts; returns the texts, and the members of each doc. */
+/** Sets each doc's index of shared texts; returns the texts. */
 function linkDocs(
   found: FoundDocs,
   { shard, docs }: Group,
   requests: Uint32Array,
   context: RenderContext,
-): Pick<RenderOptions, 'links' | 'members'> {
-  const kindOf = fileKindsOf(context.shards[shard]!.shardId, context.view.tablesOf(shard));
+): LinkTexts[] {
+  const tables = context.view.tablesOf(shard);
+  const kindOf = fileKindsOf(context.shards[shard]!.shardId, tables);
   const links: LinkTexts[] = [];
-  const members: string[] = [];
   for (const group of branchGroups(found, shard, docs, context)) {
     const linkOf = new Map<FileKind, number>();
+    const hasBlobSha = context.fields.includes('blobSha') && !isOnDisk(group);
     for (const index of group.docs) {
-      const kind = kindOf(found.docId(docs[index]!), found.tier(docs[index]!));
-      let link = linkOf.get(kind);
+      const docId = found.docId(docs[index]!);
+      const kind = kindOf(docId, found.tier(docs[index]!));
+      const isUnstored = hasBlobSha && !tables.hasBlob(docId);
+      let link = isUnstored ? undefined : linkOf.get(kind);
       if (link === undefined) {
-        link = links.push(linkTextsOf(context.baseUrl, group, kind)) - 1;
-        linkOf.set(kind, link);
+        const texts = linkTextsOf(context.baseUrl, group, kind);
+        const end = isUnstored ? blobShaOf(context.view.oidOf(shard, docId)) : '';
+        link = links.push({ ...texts, end, hasBlobSha }) - 1;
+        if (!isUnstored) linkOf.set(kind, link);
       }
       requests[index * REQUEST_WORDS + 2] = link;
-      if (context.fields.length > 0)
-        members[index] = membersOf(found, docs[index]!, group, context);
     }
   }
-  return { links, ...(context.fields.length === 0 ? {} : { members }) };
+  return links;
 }
 
 /** Docs with the same repo and the same revisions in the answer. */
@@ -373,26 +379,24 @@ const BRANCHES_MAX = 100;
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
-/** JSON text, from a comma on. Files on disk have no git id. */
-function membersOf(
-  found: FoundDocs,
-  doc: number,
-  { repo, branches }: RepoGroup,
-  { fields, view }: RenderContext,
-): string {
-  const scored = fields.includes('score') ? `,"score":${found.score(doc)}` : '';
-  const isOnDisk = repo.source.kind !== 'commits' && branches.includes('HEAD');
-  if (isOnDisk || !fields.includes('blobSha')) return scored;
-  const oid = view.oidOf(found.shard(doc), found.docId(doc));
-  return oid === '' ? scored : `${scored},"blobSha":"${oid}"`;
+/** Files on disk have no git id. */
+function isOnDisk({ repo, branches }: RepoGroup): boolean {
+  return repo.source.kind !== 'commits' && branches.includes('HEAD');
 }
 
-/** By kind and revisions: many answers share them. */
-const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, LinkTexts>>();
+/** JSON text, from a comma on. */
+function blobShaOf(oid: string): string {
+  return oid === '' ? '' : `,"blobSha":"${oid}"`;
+}
 
-function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTexts {
+type SharedTexts = Omit<LinkTexts, 'end' | 'hasBlobSha'>;
+
+/** By kind and revisions: many answers share them. */
+const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, SharedTexts>>();
+
+function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): SharedTexts {
   const key = `${kind} ${baseUrl} ${group.branches.join(' ')}`;
-  const cached = linkTextsByRepo.get(group.repo) ?? new Map<string, LinkTexts>();
+  const cached = linkTextsByRepo.get(group.repo) ?? new Map<string, SharedTexts>();
   const found = cached.get(key);
   if (found !== undefined) return found;
   // Bound: revisions have many sets.
@@ -403,7 +407,7 @@ function linkTextsOf(baseUrl: string, group: RepoGroup, kind: FileKind): LinkTex
   return texts;
 }
 
-function linkTexts(baseUrl: string, { repo, branches }: RepoGroup, kind: FileKind): LinkTexts {
+function linkTexts(baseUrl: string, { repo, branches }: RepoGroup, kind: FileKind): SharedTexts {
   const revision = branches[0] ?? repo.defaultRevision;
   const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const branchesOmitted = Math.max(0, branches.length - BRANCHES_MAX);

@@ -15,7 +15,14 @@ import {
   type TestDoc,
 } from './harness.ts';
 
-const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+const LINKS = {
+  page: '"/',
+  members: '',
+  external: '',
+  externalEnd: '',
+  end: '',
+  hasBlobSha: true,
+};
 const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
 
 /** Texts of random words, some of them twice, one with a great many lines. */
@@ -88,7 +95,7 @@ function renderUnit(
     const found = kept?.slice(next + 1, next + 1 + 2 * count) ?? new Uint32Array();
     next += 1 + 2 * count;
     const ranges = change?.(found) ?? new Uint32Array();
-    const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2);
+    const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2, 7);
     const options = { links: [LINKS], contextLines: i % 3, returnsContent: false };
     const done = searcher.render(requests, ranges, options)!;
     const numbers = [done.rangeCount, done.bytesRead[0], done.loadCount];
@@ -186,7 +193,11 @@ void test('after a binding to the heads its docs are rendered by it, others are 
   const options = { links: [LINKS], contextLines: 0, returnsContent: false };
   for (const docId of [0, docs.length - 1]) {
     assert.ok(searcher.bindDocs(shardId, [docId], () => false));
-    const { json } = searcher.render(Uint32Array.of(docId, 100, 0, 0), new Uint32Array(), options)!;
+    const { json } = searcher.render(
+      Uint32Array.of(docId, 100, 0, 0, 7),
+      new Uint32Array(),
+      options,
+    )!;
     assert.match(Buffer.from(json).toString(), /"matchRanges":\[\{/, docs[docId]!.path);
   }
 });

@@ -1,6 +1,7 @@
 // For tests of damaged files: recomputes the checksums of a changed shard, so that readers meet undetected damage;
 // and all that searches of a file return.
 
+import { NO_SCORE } from '../../../core/shared/plan.ts';
 import {
   HEADER_CHECKSUM_OFFSET,
   HEADER_SECTIONS_OFFSET,
@@ -40,7 +41,14 @@ export function sealShard(module: WebAssembly.Module, bytes: Buffer, changed: nu
   dropCore(core);
 }
 
-const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+const LINKS = {
+  page: '"/',
+  members: '',
+  external: '',
+  externalEnd: '',
+  end: '',
+  hasBlobSha: true,
+};
 
 /** All rows and texts that each plan gives, or that it was refused. Throws where the core traps. */
 export function answersOf(
@@ -58,7 +66,7 @@ export function answersOf(
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 1000, 0, 0);
+          const requests = Uint32Array.of(found[i]!, 1000, 0, 0, NO_SCORE);
           const { json } = searcher.render(requests, new Uint32Array(), options)!;
           rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
         }
