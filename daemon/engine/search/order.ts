@@ -13,6 +13,7 @@ export interface OrderContext {
   /** Rank of a doc's repo among all repos by name. */
   repoRank(shard: number, docId: number): number;
   pathOf(shard: number, docId: number): Uint8Array;
+  comparePaths(shardA: number, docA: number, shardB: number, docB: number): number;
   /** Sort key of docs with the same path and repo, which are of different revisions. */
   versionOf(shard: number, docId: number): DocVersion;
 }
@@ -188,7 +189,7 @@ function compareTies(found: FoundDocs, a: number, b: number, context: OrderConte
   const [idA, idB] = [found.docId(a), found.docId(b)];
   return (
     context.repoRank(shardA, idA) - context.repoRank(shardB, idB) ||
-    Buffer.compare(context.pathOf(shardA, idA), context.pathOf(shardB, idB)) ||
+    context.comparePaths(shardA, idA, shardB, idB) ||
     compareVersions(context.versionOf(shardA, idA), context.versionOf(shardB, idB))
   );
 }

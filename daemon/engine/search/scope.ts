@@ -121,6 +121,10 @@ export class ScopeView implements OrderContext {
     return this.tablesOf(shard).pathOf(docId);
   }
 
+  comparePaths(shardA: number, docA: number, shardB: number, docB: number): number {
+    return this.tablesOf(shardA).comparePath(docA, this.tablesOf(shardB), docB);
+  }
+
   versionOf(shard: number, docId: number): DocVersion {
     const { docStart, revisions } = this.#partOf(shard, docId);
     const isDefault = revisions?.contains(0, docId - docStart) ?? true;

@@ -34,12 +34,12 @@ export const SECTION_NAMES: readonly string[] = [
 ];
 
 export class ShardTables {
-  readonly #bytes: Uint8Array;
+  readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #starts: number[] = [];
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let kind = 1; kind <= format.SECTION_COUNT; kind++)
       this.#starts[kind] = this.section(kind).start;
@@ -108,12 +108,24 @@ export class ShardTables {
   // One field of a doc, faster than `doc`.
 
   pathOf(docId: number): Uint8Array {
-    const row = this.#docRow(docId);
-    return this.#slice(
-      format.SECTION_PATHS,
-      this.#view.getUint32(row + format.DOC_PATH_OFFSET, true),
-      this.#view.getUint32(row + format.DOC_PATH_SIZE_OFFSET, true),
-    );
+    const start = this.#pathStart(docId);
+    return this.#bytes.subarray(start, start + this.#pathSize(docId));
+  }
+
+  /** Byte order of the paths of two docs, without a view of each. */
+  comparePath(docId: number, others: ShardTables, other: number): number {
+    const [start, otherStart] = [this.#pathStart(docId), others.#pathStart(other)];
+    const [end, otherEnd] = [start + this.#pathSize(docId), otherStart + others.#pathSize(other)];
+    return this.#bytes.compare(others.#bytes, otherStart, otherEnd, start, end);
+  }
+
+  #pathStart(docId: number): number {
+    const offset = this.#view.getUint32(this.#docRow(docId) + format.DOC_PATH_OFFSET, true);
+    return this.#starts[format.SECTION_PATHS]! + offset;
+  }
+
+  #pathSize(docId: number): number {
+    return this.#view.getUint32(this.#docRow(docId) + format.DOC_PATH_SIZE_OFFSET, true);
   }
 
   /** Id of the doc whose path has this rank in byte order. */

@@ -17,13 +17,24 @@ import { repoOrderOf } from '../../../daemon/engine/search/scope.ts';
 import { repoRecord } from '../../repos/record.ts';
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 
-const CONTEXT: OrderContext = {
+/** With the order of these paths. */
+function contextOf(
+  pathOf: OrderContext['pathOf'],
+  others: Omit<OrderContext, 'pathOf' | 'comparePaths'>,
+): OrderContext {
+  const comparePaths: OrderContext['comparePaths'] = (shardA, docA, shardB, docB) =>
+    Buffer.compare(pathOf(shardA, docA), pathOf(shardB, docB));
+  return { ...others, pathOf, comparePaths };
+}
+
+const PATHS: OrderContext['pathOf'] = (shard, docId) =>
+  Buffer.from(`${shard}/${docId}.${'abc'[docId % 3]}`);
+const CONTEXT = contextOf(PATHS, {
   // Shards from 3 on hold docs of two repos.
   isPlain: (shard) => shard < 3,
   repoRank: (shard, docId) => (shard < 3 ? shard >> 1 : docId % 2),
   versionOf: () => ({ isDefault: true, oid: '' }),
-  pathOf: (shard, docId) => Buffer.from(`${shard}/${docId}.${'abc'[docId % 3]}`),
-};
+});
 const TIER_SHIFT = 28;
 
 /** A unit of docs that differ by score, tier and path. */
@@ -77,6 +88,46 @@ test('docs sorted in steps are in the order of one sort', () => {
     assert.deepEqual(keysOf(list), keysOf(withDiversity(sorted, CONTEXT)));
   });
   fc.assert(property, { numRuns: 30 });
+});
+
+test('docs of the same rank in several shards of a repo come by path, whatever shard has which', () => {
+  const path = fc.record({ shard: fc.nat(3), score: fc.nat(2) });
+  const property = fc.property(
+    fc.array(path, { maxLength: 200 }),
+    fc.boolean(),
+    (docs, isApart) => {
+      const shards = Array.from({ length: 4 }, (_, shard) =>
+        docs.flatMap((doc, index) => (doc.shard === shard ? [{ index, score: doc.score }] : [])),
+      );
+      const pathOf: OrderContext['pathOf'] = (shard, docId) => {
+        const { index } = shards[shard]![docId]!;
+        // Each shard has folders of its own, or none has.
+        return Buffer.from(`${isApart ? shard : ''}${index.toString().padStart(4, '0')}.c`);
+      };
+      const context = contextOf(pathOf, { ...CONTEXT, isPlain: () => true, repoRank: () => 0 });
+      const units = shards.map((own, shard) => ({
+        ...unitOf(shard, 0, []),
+        rows: Uint32Array.from(own.flatMap(({ score }, docId) => [docId, 1, score, docId])),
+      }));
+      const found = new FoundDocs(units);
+      for (const unit of units) found.add(unit);
+      const shuffled = found.range(0, found.count).toReversed();
+      const sorted = atOnce(sortDocs({ found, docs: shuffled }, context));
+      const textOf = ({
+        shard,
+        docId,
+        score,
+      }: {
+        shard: number;
+        docId: number;
+        score: number;
+      }): string => `${9 - score} ${Buffer.from(pathOf(shard, docId)).toString()}`;
+      const texts = infosOf({ found, docs: sorted }).map(textOf);
+      assert.deepEqual(texts, texts.toSorted());
+      assert.equal(new Set(sorted).size, docs.length);
+    },
+  );
+  fc.assert(property, { numRuns: 200 });
 });
 
 test('no sorting step handles many docs', () => {
