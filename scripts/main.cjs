@@ -1,12 +1,22 @@
 #!/usr/bin/env node
 // What `trawl` runs, as build/bundle/cli/main.js: one of the bundles beside it (scripts/bundle.mjs), with the code that V8 made of
-// it at the build. A search has a bundle of its own, as reading text and code is most of its time. `--version` alone is a text that the build has kept: loading the program for it takes twice as long as starting
-// Node.js, and asking ctags for its version a fifth as long (`trawl version` does). The loader of modules takes 8 ms, that of
-// scripts none.
+// it at the build. An installed package has no code, as it runs on several versions of V8: its first search keeps the code in the
+// user's cache folder. A search has a bundle of its own, as reading text and code is most of its time. `--version` alone is a
+// text that the build has kept: loading the program for it takes twice as long as starting Node.js, and asking ctags for its
+// version a fifth as long (`trawl version` does). The loader of modules takes 8 ms, that of scripts none.
 // V8 refuses code of another version or of other flags, and the bundle is compiled as usual then. It believes all else that the
 // code says, and a flipped bit ends the process: hence the checksum.
 
-const { existsSync, readFileSync, writeSync } = require('node:fs');
+const {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} = require('node:fs');
+const { dirname } = require('node:path');
 
 /** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
 const NAME_SIZE = 16;
@@ -47,7 +57,10 @@ function runBundle(name) {
   const { Script } = require('node:vm');
   const filename = `${__dirname}/${name}.cjs`;
   const text = readFileSync(filename, 'latin1');
-  const script = new Script(text, { filename, cachedData: codeOf(name, text) });
+  const cachedData = codeOf(name, text);
+  const script = new Script(text, { filename, cachedData });
+  const hasCode = cachedData !== undefined && script.cachedDataRejected === false;
+  if (name === 'search' && !hasCode) process.once('exit', () => keepCode(script, text));
   script.runInThisContext()(Object.assign(load, require), pathToFileURL(filename).href);
 }
 
@@ -61,14 +74,45 @@ function load(name) {
 
 /** What was kept of a run with this very text: V8 compares lengths alone. */
 function codeOf(name, text) {
-  const { crc32 } = require('node:zlib');
-  try {
-    const ofProgram = BRIEF.includes(word) ? 'help' : 'serve';
-    const kept = readFileSync(`${__dirname}/${name === 'trawl' ? ofProgram : name}.code`);
-    const code = kept.subarray(HEAD_SIZE);
-    const head = text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
-    return kept.latin1Slice(0, HEAD_SIZE) === head ? code : undefined;
-  } catch {
-    return undefined;
+  const ofProgram = BRIEF.includes(word) ? 'help' : 'serve';
+  const built = `${__dirname}/${name === 'trawl' ? ofProgram : name}.code`;
+  for (const fileOf of name === 'search' ? [cachedFile, () => built] : [() => built]) {
+    try {
+      const kept = readFileSync(fileOf());
+      const code = kept.subarray(HEAD_SIZE);
+      if (kept.latin1Slice(0, HEAD_SIZE) === headOf(text, code)) return code;
+    } catch {
+      // There is none.
+    }
   }
+  return undefined;
+}
+
+function headOf(text, code) {
+  const { crc32 } = require('node:zlib');
+  return text.slice(2, 2 + NAME_SIZE) + crc32(code).toString(16).padStart(8, '0');
+}
+
+/** A convenience: where it fails, the next search compiles too. */
+function keepCode(script, text) {
+  try {
+    const file = cachedFile();
+    const code = script.createCachedData();
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const started = `${file}.${process.pid}`;
+    const bytes = Buffer.concat([Buffer.from(headOf(text, code)), code]);
+    writeFileSync(started, bytes, { flag: 'wx', mode: 0o600 });
+    renameSync(started, file);
+  } catch {
+    // As above.
+  }
+}
+
+/** Errors: there is no such folder, or another user's, which `sudo` may have left as the home: its code is not to be run. */
+function cachedFile() {
+  const { HOME: home = '', XDG_CACHE_HOME: cache = '' } = process.env;
+  const base = cache.startsWith('/') ? cache : home;
+  if (statSync(base).uid !== process.getuid()) throw new Error(`${base} is another user's`);
+  const name = `search-${process.version}-${process.arch}.code`;
+  return `${base === cache ? cache : `${home}/.cache`}/trawl/${name}`;
 }

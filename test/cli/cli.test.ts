@@ -5,12 +5,16 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import {
+  chownSync,
   closeSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -527,6 +531,45 @@ const REFUSAL = `
     const { cachedDataRejected } = new vm.Script(text, { cachedData: code.subarray(24) });
     console.log(code.toString('latin1', 0, 16) === text.slice(2, 18), cachedDataRejected);
   }`;
+
+test('the first search of an installed package keeps its code for the next, in the folder of the user', async () => {
+  const kept = path.dirname(REAL_MAIN);
+  // Two folders below build/, as the bundle is.
+  const copy = mkdtempSync(path.join(kept, '..', 'test-'));
+  try {
+    const filter = (file: string): boolean => !file.endsWith('.code');
+    cpSync(kept, copy, { recursive: true, filter });
+    const cache = temporaryFolder();
+    const folder = path.join(cache, 'trawl');
+    const search = async (): Promise<string> => {
+      const args = ['search', '--data-dir', path.join(cache, 'none'), 'b'];
+      const main = path.join(copy, 'main.js');
+      return (await start(args, { main, env: { XDG_CACHE_HOME: cache } }).outcome).stderr;
+    };
+    const output = await search();
+    assert.match(output, /^error: /);
+    const [name, ...others] = readdirSync(folder);
+    assert.match(name!, /^search-v.*\.code$/);
+    assert.deepEqual(others, []);
+    const file = path.join(folder, name!);
+    const code = readFileSync(file);
+    const { ino } = statSync(file);
+    assert.equal(await search(), output);
+    // Used: what V8 refuses is replaced.
+    assert.equal(statSync(file).ino, ino);
+    writeFileSync(file, code.subarray(0, code.length >> 1));
+    assert.equal(await search(), output);
+    assert.notEqual(statSync(file).ino, ino);
+    // Only root can give a folder away.
+    if (process.getuid!() !== 0) return;
+    rmSync(folder, { recursive: true });
+    chownSync(cache, 12_345, 12_345);
+    assert.equal(await search(), output);
+    assert.ok(!existsSync(folder));
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+});
 
 test('Node.js takes the code cache of the build; a damaged one, or that of another text, is rejected', async () => {
   const kept = path.dirname(REAL_MAIN);

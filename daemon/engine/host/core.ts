@@ -145,11 +145,14 @@ export async function compileCore(
   file: string = MODULE_FILE,
   isForOneSearch = false,
 ): Promise<WebAssembly.Module> {
-  // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
-  if (!isForOneSearch) v8.setFlagsFromString('--no-liftoff');
-  // The heap may grow threefold before it is collected. V8's own factor counts the bytes of a large answer as growth, and
-  // collected the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
-  v8.setFlagsFromString('--heap-growing-percent=200');
+  // Such a process keeps its compiled code, which V8 takes under the flags of the beginning alone (scripts/main.cjs).
+  if (!isForOneSearch) {
+    // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
+    v8.setFlagsFromString('--no-liftoff');
+    // The heap may grow threefold before it is collected. V8's own factor counts the bytes of a large answer as growth, and
+    // collected the whole heap for nearly each one (daemon/DECISIONS.md, 2026-11-28).
+    v8.setFlagsFromString('--heap-growing-percent=200');
+  }
   return WebAssembly.compile(readFileSync(file));
 }
 
