@@ -40,7 +40,9 @@ export function* orderDocs(units: readonly UnitFinding[], context: OrderContext)
 
 /** Cost: merge sort among equal ranks; linear in the others. */
 export function* sortDocs({ found, docs }: DocList, context: OrderContext): Steps<Uint32Array> {
-  const sorted = sortByRank(found, sortByPath(found, docs));
+  const byPath = sortByPath(found, docs);
+  yield;
+  const sorted = sortByRank(found, byPath);
   for (let start = 0, done = 0; start < sorted.length;) {
     const rank = found.rank(sorted[start]!);
     let end = start + 1;
@@ -56,20 +58,29 @@ export function* sortDocs({ found, docs }: DocList, context: OrderContext): Step
   return sorted;
 }
 
-/** By shard, then by rank of the path there. */
+/** By shard; docs of a shard in an order in which those of the same tier come by path, as they are found but for the heads. */
 function sortByPath(found: FoundDocs, docs: Uint32Array): Uint32Array {
   const byShard = new Map<number, number[]>();
   for (const doc of docs) addToList(byShard, found.shard(doc), doc);
   const sorted = new Uint32Array(docs.length);
-  let start = 0;
-  for (const ofShard of byShard.values()) {
-    sorted.set(
-      sortByKey(Uint32Array.from(ofShard), (doc) => found.pathRank(doc)),
-      start,
-    );
-    start += ofShard.length;
+  let end = 0;
+  for (const own of byShard.values()) {
+    const isDone = areByPath(found, own);
+    const pathRank = (doc: number): number => found.pathRank(doc);
+    sorted.set(isDone ? own : sortByKey(Uint32Array.from(own), pathRank), end);
+    end += own.length;
   }
   return sorted;
+}
+
+function areByPath(found: FoundDocs, docs: readonly number[]): boolean {
+  const lastOfTier: number[] = [];
+  return docs.every((doc) => {
+    const [tier, pathRank] = [found.tier(doc), found.pathRank(doc)];
+    const isAfter = pathRank >= (lastOfTier[tier] ?? 0);
+    lastOfTier[tier] = pathRank;
+    return isAfter;
+  });
 }
 
 function sortByRank(found: FoundDocs, docs: Uint32Array): Uint32Array {
@@ -113,7 +124,7 @@ function* sortManyTies(
   return runs[0]!;
 }
 
-/** Sorts docs of the same rank in place. They come by shard, and by path in plain shards, of which each is merged at once. */
+/** Sorts docs of the same rank in place. They come by shard, and by path within plain shards, which are merged one by one. */
 function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): void {
   for (let start = 0; start < docs.length;) {
     const shard = found.shard(docs[start]!);
@@ -144,14 +155,14 @@ function mergeTies(
     if (isInOrder(docs[between]!, right[0]!)) low = between + 1;
     else position = between;
   }
-  const left = docs.slice(position, middle);
-  if (left.length === 0) return;
-  let taken = 0;
-  if (isInOrder(right.at(-1)!, left[0]!)) {
+  if (position === middle) return;
+  if (isInOrder(right.at(-1)!, docs[position]!)) {
+    docs.copyWithin(position + right.length, position, middle);
     docs.set(right, position);
-    position += right.length;
-    taken = right.length;
+    return;
   }
+  const left = docs.slice(position, middle);
+  let taken = 0;
   for (const doc of left) {
     while (taken < right.length && !isInOrder(doc, right[taken]!))
       docs[position++] = right[taken++]!;
