@@ -13,8 +13,8 @@
 //   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
 //            sections
 // The host provides isStopRequested (base/work.ts), called by planBind, searchUnit, scoreDoc,
-// renderDocs and testNames, and bringIn, refusePage and willNeed (shard/pages.ts), called when an
-// open shard is read. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
+// renderDocs and testNames, and bringIn, noteChecked, refusePage and willNeed (shard/pages.ts), called
+// when an open shard is read. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
 // the host as a signed number: it applies `>>> 0`. Some exports are variables that the host reads.
 
 export { xxh64 as checksum } from './base/xxh64';

@@ -8,15 +8,20 @@
 // code says, and a flipped bit ends the process: hence the checksum.
 
 const {
+  closeSync,
+  constants: { O_NOFOLLOW, O_RDONLY },
   existsSync,
+  fstatSync,
+  lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
   writeSync,
 } = require('node:fs');
-const { dirname } = require('node:path');
 
 /** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
 const NAME_SIZE = 16;
@@ -27,6 +32,8 @@ const SEARCHES = ['search', 'explain'];
 /** These take the code of `--help`, which is smaller than that of a daemon. */
 const BRIEF = [undefined, 'help', '--help', '-h', 'completion'];
 const VERSION = ['--version', '-V'];
+/** Code of the search bundle in the user's cache folder. */
+const CACHED_FILE = `search-${process.version}-${process.arch}.code`;
 
 const [, , word, ...more] = process.argv;
 const isSearch = SEARCHES.includes(word) && !more.some((one) => /^(?:-V|--version$)/.test(one));
@@ -75,10 +82,10 @@ function load(name) {
 /** What was kept of a run with this very text: V8 compares lengths alone. */
 function codeOf(name, text) {
   const ofProgram = BRIEF.includes(word) ? 'help' : 'serve';
-  const built = `${__dirname}/${name === 'trawl' ? ofProgram : name}.code`;
-  for (const fileOf of name === 'search' ? [cachedFile, () => built] : [() => built]) {
+  const readBuilt = () => readFileSync(`${__dirname}/${name === 'trawl' ? ofProgram : name}.code`);
+  for (const read of name === 'search' ? [readCached, readBuilt] : [readBuilt]) {
     try {
-      const kept = readFileSync(fileOf());
+      const kept = read();
       const code = kept.subarray(HEAD_SIZE);
       if (kept.latin1Slice(0, HEAD_SIZE) === headOf(text, code)) return code;
     } catch {
@@ -95,24 +102,49 @@ function headOf(text, code) {
 
 /** A convenience: where it fails, the next search compiles too. */
 function keepCode(script, text) {
+  const { HOME: home, XDG_CACHE_HOME: cache } = process.env;
+  let started;
   try {
-    const file = cachedFile();
+    // Not in the folder of another user, which `sudo` may have left as the home.
+    if (statSync(cache || home).uid !== process.getuid()) return;
+    mkdirSync(cacheFolder(), { recursive: true, mode: 0o700 });
     const code = script.createCachedData();
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const started = `${file}.${process.pid}`;
     const bytes = Buffer.concat([Buffer.from(headOf(text, code)), code]);
+    started = `${ownFolder()}/${CACHED_FILE}.${process.pid}`;
     writeFileSync(started, bytes, { flag: 'wx', mode: 0o600 });
-    renameSync(started, file);
+    renameSync(started, `${cacheFolder()}/${CACHED_FILE}`);
   } catch {
-    // As above.
+    if (started !== undefined) rmSync(started, { force: true });
   }
 }
 
-/** Errors: there is no such folder, or another user's, which `sudo` may have left as the home: its code is not to be run. */
-function cachedFile() {
-  const { HOME: home = '', XDG_CACHE_HOME: cache = '' } = process.env;
-  const base = cache.startsWith('/') ? cache : home;
-  if (statSync(base).uid !== process.getuid()) throw new Error(`${base} is another user's`);
-  const name = `search-${process.version}-${process.arch}.code`;
-  return `${base === cache ? cache : `${home}/.cache`}/trawl/${name}`;
+/** Code is run: only a file that nobody else can have written is read. Errors: there is none. */
+function readCached() {
+  const file = openSync(`${ownFolder()}/${CACHED_FILE}`, O_RDONLY | O_NOFOLLOW);
+  try {
+    assertOwn(fstatSync(file));
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function ownFolder() {
+  const folder = cacheFolder();
+  const stats = lstatSync(folder);
+  if (!stats.isDirectory()) throw new Error(`${folder} is not a folder`);
+  assertOwn(stats);
+  return folder;
+}
+
+function assertOwn({ uid, mode }) {
+  const isOthers = uid !== process.getuid() || (mode & 0o22) !== 0;
+  if (isOthers) throw new Error('other users can write to it');
+}
+
+function cacheFolder() {
+  const { HOME: home, XDG_CACHE_HOME: cache } = process.env;
+  const folder = cache || `${home}/.cache`;
+  if (!folder.startsWith('/')) throw new Error('a relative path');
+  return `${folder}/trawl`;
 }

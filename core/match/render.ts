@@ -1,4 +1,4 @@
-// Renders one matching doc as JSON (API.md 6.3 and 6.4), without braces: the host adds members.
+// Renders one matching doc as JSON (API.md 6.3 and 6.4), without braces: file-results.ts adds members.
 // Evaluates the doc again, which costs less than keeping all ranges, unless they were kept
 // (unit.ts). Chunks are ordered by score, then line; ranges beyond the limit are cut (API.md 6.6).
 

@@ -133,6 +133,7 @@ function locateSections(view: ShardView): i32 {
   }
   if (view.gramCount > format.GRAM_KEY_COUNT)
     return openFail(STATUS_SECTION_TABLE, format.SECTION_GRAM_KEYS, 0);
+  view.hashSize = hashSize;
   storeAddresses(base, view);
   if (!areTablesSized(base, view, hashSize)) return openFail(STATUS_SECTION_TABLE, failSection, 0);
   view.pathGroupShift = pathGroupShift(view.docCount, view.pathRowSize);

@@ -1,8 +1,8 @@
 // Page sums: each page of 4 KiB of a file has a sum in its last section, and is checked before it
 // is first read. A bitmap over the whole memory marks checked pages; the host clears it every few
 // minutes (daemon/engine/host/space.ts), and brings a page in before it is touched: an unreadable
-// one would end the process. It knows which pages other threads have checked; these are not checked
-// again. Builds have no bitmap: nothing is checked. FORMAT.md, "Page sums".
+// one would end the process. Neither is done for a page that another thread has checked lately. Builds
+// have no bitmap: nothing is checked. FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { PAGES_IN, PAGES_LOST } from '../shared/status.ts';

@@ -9,6 +9,7 @@ export class ShardView {
   contentSize: u32;
   blobs: u32;
   blobHashes: u32;
+  hashSize: u32; // bytes of a git id
   blocks: u32;
   docs: u32;
   paths: u32;
@@ -65,7 +66,7 @@ export class ShardView {
   symbolPageSums: u32;
 }
 
-const SHARD_VIEW_SIZE: usize = 220;
+const SHARD_VIEW_SIZE: usize = 224;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
 export function shardViewSize(): usize {

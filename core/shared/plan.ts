@@ -99,8 +99,8 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-/** A doc to render (core/match/file-results.ts), u32 each. The host writes up to the score. */
-export const RENDER_REQUEST_SIZE: u32 = 36;
+/** A doc to render (core/match/file-results.ts), u32 each. The host writes up to the last members. */
+export const RENDER_REQUEST_SIZE: u32 = 44;
 export const RENDER_DOC_OFFSET: u32 = 0;
 export const RENDER_RANGE_MAX_OFFSET: u32 = 4;
 /** Index of its link texts. */
@@ -111,12 +111,15 @@ export const RENDER_KEPT_COUNT_OFFSET: u32 = 16;
 /** The member `score`; NO_SCORE: none. */
 export const RENDER_SCORE_OFFSET: u32 = 20;
 export const NO_SCORE: u32 = 0xffffffff;
+/** The last members as JSON, from a comma on: address and size in bytes; 0: none. */
+export const RENDER_END_OFFSET: u32 = 24;
+export const RENDER_END_SIZE_OFFSET: u32 = 28;
 /** The core writes: number of ranges, bytes of the object, bytes of content read in addition to evaluation. */
-export const RENDER_RANGE_COUNT_OFFSET: u32 = 24;
-export const RENDER_OBJECT_SIZE_OFFSET: u32 = 28;
-export const RENDER_BYTES_READ_OFFSET: u32 = 32;
+export const RENDER_RANGE_COUNT_OFFSET: u32 = 32;
+export const RENDER_OBJECT_SIZE_OFFSET: u32 = 36;
+export const RENDER_BYTES_READ_OFFSET: u32 = 40;
 /** Addresses and sizes of link texts, and whether the git id follows; core/match/file-results.ts. */
-export const LINK_TEXTS_SIZE: u32 = 44;
+export const LINK_TEXTS_SIZE: u32 = 36;
 
 // Counters of one shard's binding and of one unit, f64 each.
 export const BIND_STATS_SIZE: u32 = 80;

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   closeSync,
   cpSync,
@@ -541,10 +542,9 @@ test('the first search of an installed package keeps its code for the next, in t
     cpSync(kept, copy, { recursive: true, filter });
     const cache = temporaryFolder();
     const folder = path.join(cache, 'trawl');
-    const search = async (): Promise<string> => {
+    const search = async (env = { XDG_CACHE_HOME: cache, HOME: '' }): Promise<string> => {
       const args = ['search', '--data-dir', path.join(cache, 'none'), 'b'];
-      const main = path.join(copy, 'main.js');
-      return (await start(args, { main, env: { XDG_CACHE_HOME: cache } }).outcome).stderr;
+      return (await start(args, { main: path.join(copy, 'main.js'), env }).outcome).stderr;
     };
     const output = await search();
     assert.match(output, /^error: /);
@@ -560,6 +560,16 @@ test('the first search of an installed package keeps its code for the next, in t
     writeFileSync(file, code.subarray(0, code.length >> 1));
     assert.equal(await search(), output);
     assert.notEqual(statSync(file).ino, ino);
+    // Others could have written it: neither run nor replaced.
+    const foreign = code.subarray(0, 100);
+    writeFileSync(file, foreign);
+    chmodSync(folder, 0o777);
+    assert.equal(await search(), output);
+    assert.deepEqual(readFileSync(file), foreign);
+    assert.deepEqual(readdirSync(folder), [name]);
+    const ofFolder = { XDG_CACHE_HOME: '', HOME: path.relative('.', cache) };
+    assert.equal(await search(ofFolder), output);
+    assert.ok(!existsSync(path.join(cache, '.cache')));
     // Only root can give a folder away.
     if (process.getuid!() !== 0) return;
     rmSync(folder, { recursive: true });

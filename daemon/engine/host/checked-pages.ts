@@ -6,7 +6,7 @@ const ENTRY_COUNT = 1 << 19;
 /** A file has fewer. */
 const PAGE_COUNT = 1 << 20;
 const WORD = 2 ** 32;
-/** Of 5,000 files two have the same key in one of 20 million cases. */
+/** Two of 5,000 files are taken for each other in fewer than one of 10,000 cases, for a minute, at pages of the same number. */
 const KEY_DIGITS = 12;
 
 /** Identifies a file whose name begins with a SHA-256 in hexadecimal; undefined: another name. */
@@ -18,7 +18,7 @@ export class CheckedPages {
   readonly #entries: Float64Array;
   readonly #validMs: number;
 
-  /** @param validMs  most time for which a page counts as checked */
+  /** @param validMs  most time for which a page counts as checked here; threads keep what they have read here */
   constructor(buffer: SharedArrayBuffer, validMs: number) {
     this.#entries = new Float64Array(buffer);
     this.#validMs = validMs;

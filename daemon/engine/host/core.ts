@@ -145,7 +145,8 @@ export async function compileCore(
   file: string = MODULE_FILE,
   isForOneSearch = false,
 ): Promise<WebAssembly.Module> {
-  // Such a process keeps its compiled code, which V8 takes under the flags of the beginning alone (scripts/main.cjs).
+  // A process for one search keeps its compiled code (scripts/main.cjs). V8 refuses code made under other flags than those with
+  // which the next process begins.
   if (!isForOneSearch) {
     // V8 does not replace a running function by its optimised version: first scans would run at half speed (core/DECISIONS.md).
     v8.setFlagsFromString('--no-liftoff');

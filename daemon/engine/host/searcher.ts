@@ -79,8 +79,6 @@ export interface LinkTexts {
   /** URL at the code host before and after the path; empty: none. */
   readonly external: string;
   readonly externalEnd: string;
-  /** Members after the score, from a comma on. */
-  readonly end: string;
   /** Whether the shard's git id of the content follows the score. */
   readonly hasBlobSha: boolean;
 }
@@ -88,6 +86,8 @@ export interface LinkTexts {
 export interface RenderOptions {
   /** Requests refer to them by index. */
   readonly links: readonly LinkTexts[];
+  /** The last members of some docs, ASCII JSON from a comma on. Requests refer to them by index plus 1. */
+  readonly ends: readonly string[];
   readonly contextLines: number;
   readonly returnsContent: boolean;
 }
@@ -118,8 +118,8 @@ function copyOf(bytes: Uint8Array): Buffer<ArrayBuffer> {
 /** Measured: 64 checks take 100 ms. Work is counted, not timed, so that a query is always refused or never. */
 const NAME_QUESTIONS_MAX = 8;
 
-/** docId, maximum ranges, index of the links, number of kept ranges, score or NO_SCORE. */
-export const REQUEST_WORDS = 5;
+/** docId, maximum ranges, index of the links, number of kept ranges, score or NO_SCORE, index of the end plus 1 or 0. */
+export const REQUEST_WORDS = 6;
 export const KEPT_WORDS = layout.KEPT_RANGE_SIZE / 4;
 
 const NO_PLAN: EncodedPlan = {
@@ -494,10 +494,15 @@ export class Searcher {
       words[row + layout.RENDER_KEPT_OFFSET / 4] = keptNext;
       words[row + layout.RENDER_KEPT_COUNT_OFFSET / 4] = keptCount;
       words[row + layout.RENDER_SCORE_OFFSET / 4] = requests[i * REQUEST_WORDS + 4]!;
+      words[row + layout.RENDER_END_SIZE_OFFSET / 4] = 0;
       keptNext += keptCount * layout.KEPT_RANGE_SIZE;
     }
     const { contextLines, returnsContent } = options;
-    const out = writeLinks(core, links, options.links);
+    const linksEnd = writeLinks(core, links, options.links);
+    const out =
+      options.ends.length === 0
+        ? linksEnd
+        : writeEnds(core, linksEnd, options.ends, requests, outputStart);
     const withContent = returnsContent ? 1 : 0;
     const count = untilStopped(core, isStopRequested, () =>
       exports.renderDocs(outputStart, requested, links, contextLines, withContent, out, outputEnd),
@@ -641,13 +646,32 @@ function writeLinks({ bytes, words }: Core, records: number, links: readonly Lin
     words[word++] = size;
     next += size;
   };
-  for (const { page, members, external, externalEnd, end, hasBlobSha } of links) {
+  for (const { page, members, external, externalEnd, hasBlobSha } of links) {
     write(page);
     write(members);
     write(external);
     write(externalEnd);
-    write(end);
     words[word++] = hasBlobSha ? 1 : 0;
+  }
+  return Math.ceil(next / 16) * 16;
+}
+
+/** Returns the end, a multiple of 16. */
+function writeEnds(
+  { bytes, words }: Core,
+  start: number,
+  ends: readonly string[],
+  requests: Uint32Array,
+  rowsStart: number,
+): number {
+  let next = start;
+  for (let i = 0; i < requests.length / REQUEST_WORDS; i++) {
+    const end = ends[requests[i * REQUEST_WORDS + 5]! - 1];
+    if (end === undefined) continue;
+    const row = (rowsStart + i * layout.RENDER_REQUEST_SIZE) / 4;
+    words[row + layout.RENDER_END_OFFSET / 4] = next;
+    words[row + layout.RENDER_END_SIZE_OFFSET / 4] = end.length;
+    next += bytes.write(end, next, end.length, 'latin1');
   }
   return Math.ceil(next / 16) * 16;
 }

@@ -36,10 +36,11 @@ const MAP_START = 1024 * MIB;
 const MAP_END = MEMORY_PAGES * 65536 - 65536;
 
 /**
- * Pages read after this time are checked again: bytes may change through another name of the file, a bad disk or bad memory.
+ * A thread checks its pages again after this time, unless another thread did so within this time: twice as late at most. Bytes
+ * may change through another name of the file, a bad disk or bad memory.
  * Measured: 0.3 us a page; 2 ms a thread for the tables of an index of 1.15 GB.
  */
-const VERIFIED_MS = 120_000;
+const VERIFIED_MS = 60_000;
 /** Bytes of tables checked, or skipped because not in memory, at a time. */
 const TABLE_CHUNK_SIZE = 1 << 18;
 
@@ -135,7 +136,7 @@ export interface SpaceOptions {
   readonly capacity?: number | undefined;
   /** Read shards even where they can be mapped. */
   readonly wantsRead?: boolean | undefined;
-  /** Above 0. For tests; default: 120,000. */
+  /** Above 0. For tests; default: 60,000. */
   readonly verifiedMs?: number | undefined;
   /** Shared with other threads that have the same `verifiedMs`. Absent: each thread checks all pages it reads. */
   readonly checkedPages?: SharedArrayBuffer | undefined;
@@ -327,7 +328,7 @@ export class Space {
     this.#checkedPages?.add(fileKey, first, count);
   }
 
-  /** All threads check all pages again. */
+  /** Threads check again what they have not taken for checked yet. */
   forgetCheckedPages(): void {
     this.#checkedPages?.clear();
   }
@@ -343,6 +344,8 @@ export class Space {
   }
 
   #damageAt(address: number): Error {
+    // The shard is built again, perhaps under the same name.
+    this.forgetCheckedPages();
     for (const [shardId, shard] of this.#shards) {
       const offset = address - shard.address;
       if (offset < 0 || offset >= shard.size) continue;
@@ -480,6 +483,8 @@ export class Space {
     const shard = this.#shards.get(shardId);
     if (shard === undefined) return;
     this.#shards.delete(shardId);
+    this.#fileKeys.delete(shard.address);
+    this.#fileKeys.delete(shard.address + align(shard.file.size));
     this.#freeViews.push(shard.view);
     this.#release(shard.address, shard.size);
   }

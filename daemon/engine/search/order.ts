@@ -124,31 +124,36 @@ function* sortManyTies(
   return runs[0]!;
 }
 
-/** Sorts docs of the same rank in place. They come by shard, and by path within plain shards, which are merged one by one. */
+/** Sorts docs of the same rank in place. They come by shard, and by path within plain shards, which are merged in pairs. */
 function sortTies(found: FoundDocs, docs: Uint32Array, context: OrderContext): void {
-  for (let start = 0; start < docs.length;) {
+  let starts: number[] = [];
+  for (let start = 0; start < docs.length; start++) {
     const shard = found.shard(docs[start]!);
+    if (start > 0 && found.shard(docs[start - 1]!) === shard) continue;
     if (!context.isPlain(shard)) {
       docs.set([...docs].sort((a, b) => compareTies(found, a, b, context)));
       return;
     }
-    let end = start + 1;
-    while (end < docs.length && found.shard(docs[end]!) === shard) end++;
-    if (start > 0) mergeTies(found, docs, start, end, context);
-    start = end;
+    starts.push(start);
+  }
+  while (starts.length > 1) {
+    for (let i = 0; i + 1 < starts.length; i += 2) {
+      const end = starts[i + 2] ?? docs.length;
+      mergeTies(found, docs.subarray(starts[i], end), starts[i + 1]! - starts[i]!, context);
+    }
+    starts = starts.filter((_, i) => i % 2 === 0);
   }
 }
 
-/** Merges [0, middle) and [middle, end), both in order. Often one fits into the other: shards have folders of their own. */
+/** Merges [0, middle) and the rest, both in order. Often one fits into the other: shards have folders of their own. */
 function mergeTies(
   found: FoundDocs,
   docs: Uint32Array,
   middle: number,
-  end: number,
   context: OrderContext,
 ): void {
   const isInOrder = (a: number, b: number): boolean => compareTies(found, a, b, context) <= 0;
-  const right = docs.slice(middle, end);
+  const right = docs.slice(middle);
   let position = middle;
   for (let low = 0; low < position;) {
     const between = (low + position) >> 1;

@@ -10,7 +10,7 @@ import { ShardError } from '../host/space.ts';
 import { NO_SCORE } from '../../../core/shared/plan.ts';
 import { REQUEST_WORDS } from '../host/searcher.ts';
 import type { EncodedPlan } from '../host/encoded-plan.ts';
-import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
+import type { LinkTexts, RenderedDocs, RenderOptions, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { ResultField } from '../query/request.ts';
@@ -293,8 +293,8 @@ async function renderGroup(
     requests[i * REQUEST_WORDS + 3] = found.keptCount(docs[i]!);
     requests[i * REQUEST_WORDS + 4] = hasScore ? found.score(docs[i]!) : NO_SCORE;
   }
-  const links = linkDocs(found, group, requests, context);
-  const options = { links, contextLines, returnsContent };
+  const texts = linkDocs(found, group, requests, context);
+  const options = { ...texts, contextLines, returnsContent };
   const work = { encodedPlan, shardId, requests, kept: found.keptOf(docs), options };
   if (where === 'here') {
     const { inlineNs = 0n } = context;
@@ -309,34 +309,36 @@ async function renderGroup(
   return done?.docs ?? renderDocs(searcher, work);
 }
 
-/** Sets each doc's index of shared texts; returns the texts. */
+/** Sets each doc's indexes of texts; returns the texts. */
 function linkDocs(
   found: FoundDocs,
   { shard, docs }: Group,
   requests: Uint32Array,
   context: RenderContext,
-): LinkTexts[] {
+): Pick<RenderOptions, 'links' | 'ends'> {
   const tables = context.view.tablesOf(shard);
   const kindOf = fileKindsOf(context.shards[shard]!.shardId, tables);
   const links: LinkTexts[] = [];
+  const ends: string[] = [];
   for (const group of branchGroups(found, shard, docs, context)) {
     const linkOf = new Map<FileKind, number>();
     const hasBlobSha = context.fields.includes('blobSha') && !isOnDisk(group);
     for (const index of group.docs) {
       const docId = found.docId(docs[index]!);
       const kind = kindOf(docId, found.tier(docs[index]!));
-      const isUnstored = hasBlobSha && !tables.hasBlob(docId);
-      let link = isUnstored ? undefined : linkOf.get(kind);
+      let link = linkOf.get(kind);
       if (link === undefined) {
-        const texts = linkTextsOf(context.baseUrl, group, kind);
-        const end = isUnstored ? blobShaOf(context.view.oidOf(shard, docId)) : '';
-        link = links.push({ ...texts, end, hasBlobSha }) - 1;
-        if (!isUnstored) linkOf.set(kind, link);
+        link = links.push({ ...linkTextsOf(context.baseUrl, group, kind), hasBlobSha }) - 1;
+        linkOf.set(kind, link);
       }
       requests[index * REQUEST_WORDS + 2] = link;
+      if (hasBlobSha && !tables.hasBlob(docId))
+        requests[index * REQUEST_WORDS + 5] = ends.push(
+          blobShaOf(context.view.oidOf(shard, docId)),
+        );
     }
   }
-  return links;
+  return { links, ends };
 }
 
 /** Docs with the same repo and the same revisions in the answer. */
@@ -389,7 +391,7 @@ function blobShaOf(oid: string): string {
   return oid === '' ? '' : `,"blobSha":"${oid}"`;
 }
 
-type SharedTexts = Omit<LinkTexts, 'end' | 'hasBlobSha'>;
+type SharedTexts = Omit<LinkTexts, 'hasBlobSha'>;
 
 /** By kind and revisions: many answers share them. */
 const linkTextsByRepo = new WeakMap<RepoRecord, Map<string, SharedTexts>>();

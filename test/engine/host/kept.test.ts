@@ -20,7 +20,6 @@ const LINKS = {
   members: '',
   external: '',
   externalEnd: '',
-  end: '',
   hasBlobSha: true,
 };
 const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
@@ -95,8 +94,8 @@ function renderUnit(
     const found = kept?.slice(next + 1, next + 1 + 2 * count) ?? new Uint32Array();
     next += 1 + 2 * count;
     const ranges = change?.(found) ?? new Uint32Array();
-    const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2, 7);
-    const options = { links: [LINKS], contextLines: i % 3, returnsContent: false };
+    const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2, 7, 0);
+    const options = { links: [LINKS], ends: [], contextLines: i % 3, returnsContent: false };
     const done = searcher.render(requests, ranges, options)!;
     const numbers = [done.rangeCount, done.bytesRead[0], done.loadCount];
     docs.push(`${Buffer.from(done.json).toString()} ${numbers.join(' ')}`);
@@ -190,11 +189,11 @@ void test('after a binding to the heads its docs are rendered by it, others are 
   const { searcher, shardId } = await searcherOver('debug', docs);
   searcher.beginPlan(encodedPlan('plum'));
   assert.equal(searcher.bindHeads(shardId)?.candidateDocs, 1);
-  const options = { links: [LINKS], contextLines: 0, returnsContent: false };
+  const options = { links: [LINKS], ends: [], contextLines: 0, returnsContent: false };
   for (const docId of [0, docs.length - 1]) {
     assert.ok(searcher.bindDocs(shardId, [docId], () => false));
     const { json } = searcher.render(
-      Uint32Array.of(docId, 100, 0, 0, 7),
+      Uint32Array.of(docId, 100, 0, 0, 7, 0),
       new Uint32Array(),
       options,
     )!;

@@ -46,7 +46,6 @@ const LINKS = {
   members: '',
   external: '',
   externalEnd: '',
-  end: '',
   hasBlobSha: true,
 };
 
@@ -57,7 +56,12 @@ export function answersOf(
   plans: readonly EncodedPlan[],
   returnsContent: boolean,
 ): string[] {
-  const options = { links: [LINKS], contextLines: returnsContent ? 1 : 0, returnsContent };
+  const options = {
+    links: [LINKS],
+    ends: [],
+    contextLines: returnsContent ? 1 : 0,
+    returnsContent,
+  };
   return plans.map((plan) => {
     try {
       searcher.beginPlan(plan);
@@ -66,7 +70,7 @@ export function answersOf(
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 1000, 0, 0, NO_SCORE);
+          const requests = Uint32Array.of(found[i]!, 1000, 0, 0, NO_SCORE, 0);
           const { json } = searcher.render(requests, new Uint32Array(), options)!;
           rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
         }
