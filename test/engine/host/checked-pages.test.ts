@@ -16,7 +16,11 @@ const DAY_MS = 86_400_000;
 void test('a page counts as checked only after it was, in the same file', () => {
   // Keys with the same low and with the same high digits, so that files meet in the table.
   const name = fc.constantFrom(
-    ...['00000000000a', '00000000000b', '00010000000a', '0001ffffffff', 'ffff0000000a'],
+    '00000000000a',
+    '00000000000b',
+    '00010000000a',
+    '0001ffffffff',
+    'ffff0000000a',
   );
   const file = name.map((digits) => digits.padEnd(64, '0'));
   const page = fc.oneof(fc.nat(50), fc.integer({ min: 524_270, max: 524_310 }));
