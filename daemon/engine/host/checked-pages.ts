@@ -18,7 +18,7 @@ export class CheckedPages {
   readonly #entries: Float64Array;
   readonly #validMs: number;
 
-  /** @param validMs  most time for which a page counts as checked here; threads keep what they have read here */
+  /** @param validMs  most time for which a page counts as checked. A thread that has learned it does not ask again at once. */
   constructor(buffer: SharedArrayBuffer, validMs: number) {
     this.#entries = new Float64Array(buffer);
     this.#validMs = validMs;

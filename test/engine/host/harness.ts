@@ -18,7 +18,7 @@ import { compileCore } from '../../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';
 import { CheckedPages } from '../../../daemon/engine/host/checked-pages.ts';
-import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { type LinkTexts, Searcher } from '../../../daemon/engine/host/searcher.ts';
 import type { EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
@@ -291,6 +291,15 @@ export interface SearchAnswer {
   readonly incompleteReasons?: readonly string[];
   readonly hints?: readonly Hint[];
 }
+
+/** Short texts for tests that render without a repository. */
+export const LINKS: LinkTexts = {
+  page: '"/',
+  members: '',
+  external: '',
+  externalEnd: '',
+  hasBlobSha: true,
+};
 
 /** The plan of a query over REPO, as searchers take it. */
 export function encodedPlan(

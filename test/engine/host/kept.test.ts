@@ -10,18 +10,12 @@ import {
   buildShard,
   coreModule,
   encodedPlan,
+  LINKS,
   REPO,
   temporaryFolder,
   type TestDoc,
 } from './harness.ts';
 
-const LINKS = {
-  page: '"/',
-  members: '',
-  external: '',
-  externalEnd: '',
-  hasBlobSha: true,
-};
 const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
 
 /** Texts of random words, some of them twice, one with a great many lines. */

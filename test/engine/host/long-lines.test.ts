@@ -9,11 +9,11 @@ import {
   coreModule,
   encodedPlan,
   type FileResult,
+  LINKS,
   REPO,
   temporaryFolder,
 } from './harness.ts';
 
-const LINKS = { page: '"/', members: '', external: '', externalEnd: '', hasBlobSha: false };
 const SIZES = [0, 1, 63, 64, 4095, 4096, 4097, 9000];
 const WORD = 'needle';
 

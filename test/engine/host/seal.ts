@@ -14,6 +14,7 @@ import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { PlanError, type EncodedPlan } from '../../../daemon/engine/host/encoded-plan.ts';
 import type { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
+import { LINKS } from './harness.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 
 /** @param changed  kind of the section whose bytes were changed */
@@ -40,14 +41,6 @@ export function sealShard(module: WebAssembly.Module, bytes: Buffer, changed: nu
   bytes.writeBigUInt64LE(headerChecksum, HEADER_CHECKSUM_OFFSET);
   dropCore(core);
 }
-
-const LINKS = {
-  page: '"/',
-  members: '',
-  external: '',
-  externalEnd: '',
-  hasBlobSha: true,
-};
 
 /** All rows and texts that each plan gives, or that it was refused. Throws where the core traps. */
 export function answersOf(
