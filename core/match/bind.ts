@@ -10,10 +10,11 @@ import {
   STATUS_OUT_OF_MEMORY,
   STATUS_STOPPED,
 } from '../shared/status.ts';
+import { BITMAP_SIZE } from '../shared/format.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { getBit, setBit } from '../base/bits.ts';
 import { ShardView } from '../shard/view.ts';
-import { blockSetsInit, countBits } from './block-sets.ts';
+import { addBlocksOfDocs, blockSetsInit, countBits, newBlockBitmap } from './block-sets.ts';
 import {
   ALL_DOCS,
   beginBinding,
@@ -122,7 +123,7 @@ function bindPart(arena: Arena, view: ShardView, segments: u32, stats: usize): i
   if (failStatus != STATUS_OK) return failStatus;
   memory.copy(docs, part, docBitmapSize());
   if (heads != 0) uniteBitmaps(docs, heads, docBitmapSize());
-  restrictTo(docs);
+  restrict(arena, docs, segments, heads);
   return listCandidates(arena, bindNode(arena, matchRoot), part, stats);
 }
 
@@ -134,7 +135,7 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   extent = OF_HEADS;
   findHeads(arena);
-  if (heads != 0) restrictTo(heads);
+  if (heads != 0) restrict(arena, heads, 0, heads);
   const verdict: usize = heads == 0 ? NO_DOCS : bindNode(arena, matchRoot);
   return listCandidates(arena, verdict, 0, stats);
 }
@@ -144,9 +145,18 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
  */
 export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
-  restrictTo(docs);
+  restrict(arena, docs, 0, docs);
   bindNode(arena, matchRoot);
   return isStopped ? STATUS_STOPPED : failStatus;
+}
+
+/** Restricts binding to `docs`: those of the first `segments` segments, and `others`; 0: none. */
+function restrict(arena: Arena, docs: usize, segments: u32, others: usize): void {
+  const blocks = newBlockBitmap(arena);
+  if (blocks == 0) return;
+  memory.fill(blocks, 0xff, <usize>segments * BITMAP_SIZE);
+  if (others != 0) addBlocksOfDocs(others, blocks);
+  restrictTo(docs, blocks);
 }
 
 /** Finds the heads among the visible docs: nothing may reveal that there are others. */

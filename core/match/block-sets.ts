@@ -27,15 +27,16 @@ import {
   addDocsFrom,
   areBlocksCounted,
   blockBitmapSize,
+  boundBlocks,
   boundSegments,
   boundView,
   countIndexBytes,
+  docBitmapSize,
   failBinding,
   failStatus,
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
-  nextBoundDoc,
   NO_DOCS,
   noteBlocks,
   restrictedDocs,
@@ -55,9 +56,6 @@ const DENSE_SIZE: u32 = 900;
 
 /** Guess: cost of verifying a block by a regular expression. */
 export const VERIFY_REGEX_NS: u32 = 4000;
-
-/** A single block is read as fast as its marks. */
-const MARKED_BLOCKS_MIN: u32 = 2;
 
 const GRAM_CHAR_MASK: u32 = (1 << GRAM_CHAR_BITS) - 1;
 
@@ -82,21 +80,24 @@ export function newBlockBitmap(arena: Arena): usize {
  * grams, so none has it in any case: grams are folded.
  */
 export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): bool {
-  intersectGrams(arena, grams.keys, grams.keyCount, bitmap, verifyNs);
-  if (isEmptyBitmap(bitmap, blockBitmapSize)) return false;
-  keepMarked(grams, bitmap);
-  return true;
+  return intersectGrams(arena, grams.keys, grams.keyCount, grams.marks, bitmap, verifyNs);
+}
+
+/** Adds the blocks of some docs, a bitmap, to `bitmap`. */
+export function addBlocksOfDocs(docs: usize, bitmap: usize): void {
+  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
+    for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
+      const blobId = docAt(boundView, (<u32>offset << 3) + <u32>ctz(word)).blobId;
+      if (blobId == NONE_ID) continue;
+      const blob = blobAt(boundView, blobId);
+      for (let i: u32 = 0; i < blob.blockCount; i++) setBit(bitmap, blob.firstBlock + i);
+    }
+  }
 }
 
 export function blocksOfDocs(docs: usize, bitmap: usize): void {
   memory.fill(bitmap, 0, blockBitmapSize);
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
-    if (getBit(docs, docId) == 0) continue;
-    const blobId = docAt(boundView, docId).blobId;
-    if (blobId == NONE_ID) continue;
-    const blob = blobAt(boundView, blobId);
-    for (let i: u32 = 0; i < blob.blockCount; i++) setBit(bitmap, blob.firstBlock + i);
-  }
+  addBlocksOfDocs(docs, bitmap);
 }
 
 /**
@@ -201,18 +202,25 @@ function listAt(lists: usize, index: u32): GramList {
   return changetype<GramList>(lists + <usize>index * offsetof<GramList>());
 }
 
-/** Intersects the lists of all keys into `bitmap`, as long as that pays. */
+/**
+ * Intersects the lists of all keys into `bitmap`, as long as that pays; keeps the blocks with `marks`
+ * (an address, 0: none). False: no block has all keys.
+ */
 export function intersectGrams(
   arena: Arena,
   keys: usize,
   keyCount: u32,
+  marks: usize,
   bitmap: usize,
   verifyNs: u32,
-): void {
+): bool {
   const grams = arenaAlloc(arena, <usize>keyCount * 4, 8);
   const lists = arenaAlloc(arena, <usize>keyCount * offsetof<GramList>(), 8);
-  if (grams == 0 || lists == 0) return failBinding(STATUS_OUT_OF_MEMORY);
-  if (!probeGrams(boundView, keys, keyCount, grams)) return;
+  if (grams == 0 || lists == 0) {
+    failBinding(STATUS_OUT_OF_MEMORY);
+    return false;
+  }
+  if (!probeGrams(boundView, keys, keyCount, grams)) return false;
   for (let i: u32 = 0; i < keyCount; i++) {
     const list = listAt(lists, i);
     list.gram = load<u32>(grams + (<usize>i << 2));
@@ -225,17 +233,23 @@ export function intersectGrams(
     list.segments = listMask(boundView, list.gram);
     segments &= list.segments;
   }
+  let isAny = false;
   let blocks: u32 = 0;
   for (; segments != 0; segments &= segments - 1) {
     const segment = <u32>ctz(segments);
     const part = bitmap + <usize>segment * BITMAP_SIZE;
     intersectSegment(lists, keyCount, segment, part, verifyNs);
-    if (areBlocksCounted()) {
-      blocks += countBits(part, BITMAP_SIZE);
-      noteBlocks(blocks, segment);
-    }
-    if (failStatus != STATUS_OK) return;
+    if (failStatus != STATUS_OK) return isAny;
+    if (boundBlocks != 0) intersectBitmaps(part, boundBlocks + (part - bitmap), BITMAP_SIZE);
+    if (isEmptyBitmap(part, BITMAP_SIZE)) continue;
+    isAny = true;
+    if (marks != 0) keepMarked(marks, part, segment * SEGMENT_BLOCKS, BITMAP_SIZE);
+    if (!areBlocksCounted()) continue;
+    blocks += countBits(part, BITMAP_SIZE);
+    noteBlocks(blocks, segment);
+    if (failStatus != STATUS_OK) return true;
   }
+  return isAny;
 }
 
 /** Guess: cost of reading the rarest list of the keys; 0 if a gram is absent. */
@@ -305,21 +319,20 @@ export function setAllBlocks(bitmap: usize): void {
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
-/** Removes the blocks whose case marks exclude the literal. */
-export function keepMarked(grams: Grams, bitmap: usize): void {
-  if (grams.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
-  for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
-    const wordPtr = bitmap + (<usize>wordIndex << 3);
-    const word = load<u64>(wordPtr);
+/** Removes the blocks whose case marks exclude a literal from the `size` bytes of the blocks from `first` on. */
+export function keepMarked(marks: usize, bitmap: usize, first: u32, size: usize): void {
+  for (let offset: usize = 0; offset < size; offset += 8) {
+    const word = load<u64>(bitmap + offset);
     let kept = word;
     for (let remaining = word; remaining != 0; remaining &= remaining - 1) {
-      const blockId = wordIndex * 64 + <u32>ctz(remaining);
+      const blockId = first + (<u32>offset << 3) + <u32>ctz(remaining);
       // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
-      const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
-      if (!hasMarks(marks, grams.marks)) kept ^= remaining & (0 - remaining);
+      const ofBlock = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
+      // Why no branch: it would wait for the marks.
+      kept ^= remaining & (0 - remaining) & (<u64>hasMarks(ofBlock, marks) - 1);
     }
-    store<u64>(wordPtr, kept);
+    store<u64>(bitmap + offset, kept);
   }
 }
 
@@ -334,22 +347,12 @@ export function countBits(bitmap: usize, size: usize): u32 {
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  const count = restrictedDocs == 0 ? addDocsOfBlocks(docs, bitmap) : addBoundDocs(docs, bitmap);
+  if (boundBlocks != 0) intersectBitmaps(bitmap, boundBlocks, blockBitmapSize);
+  const count = addDocsOfBlocks(docs, bitmap);
   node.cost = 3 + min(count, 0x3ffffff0);
-  return count == 0 ? NO_DOCS : docs;
-}
-
-function addBoundDocs(docs: usize, bitmap: usize): u32 {
-  let count: u32 = 0;
-  for (let docId = nextBoundDoc(0); docId < boundView.docCount; docId = nextBoundDoc(docId + 1)) {
-    const blobId = docAt(boundView, docId).blobId;
-    if (blobId == NONE_ID) continue;
-    const blob = blobAt(boundView, blobId);
-    const before = count;
-    for (let i: u32 = 0; i < blob.blockCount; i++) count += getBit(bitmap, blob.firstBlock + i);
-    if (count > before) setBit(docs, docId);
-  }
-  return count;
+  if (restrictedDocs == 0) return count == 0 ? NO_DOCS : docs;
+  intersectBitmaps(docs, restrictedDocs, docBitmapSize());
+  return isEmptyBitmap(docs, docBitmapSize()) ? NO_DOCS : docs;
 }
 
 /** Blobs whose docs are added together, so that their rows are waited for at once. */

@@ -17,6 +17,8 @@ export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** The docs that binding is restricted to, a bitmap; 0: all. */
 export let restrictedDocs: usize = 0;
+/** The blocks that binding is restricted to, a bitmap; 0: all. */
+export let boundBlocks: usize = 0;
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
 export let regexRuns: u32 = 0;
@@ -81,30 +83,27 @@ export function noteBlocks(count: u32, segment: u32): void {
 export function rebind(view: ShardView): void {
   boundView = view;
   restrictedDocs = 0;
+  boundBlocks = 0;
   const segmentCount = max(1, (view.blockCount + SEGMENT_BLOCKS - 1) / SEGMENT_BLOCKS);
   blockBitmapSize = <usize>segmentCount * BITMAP_SIZE;
   boundSegments = <u32>(((<u64>1) << segmentCount) - 1);
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/** Restricts binding to some docs, a bitmap, with their segments and groups. */
-export function restrictTo(docs: usize): void {
+/** Restricts binding to some docs and blocks, bitmaps; all contents of these docs are in these blocks. */
+export function restrictTo(docs: usize, blocks: usize): void {
   restrictedDocs = docs;
-  let segments: u32 = 0;
+  boundBlocks = blocks;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);
-  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
-    for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
-      const docId = (<u32>offset << 3) + <u32>ctz(word);
-      setBit(boundGroups, docId >> boundView.pathGroupShift);
-      const blobId = docAt(boundView, docId).blobId;
-      if (blobId == NONE_ID) continue;
-      const blob = blobAt(boundView, blobId);
-      const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / SEGMENT_BLOCKS;
-      for (let segment = blob.firstBlock / SEGMENT_BLOCKS; segment <= end; segment++)
-        segments |= 1 << segment;
-    }
+  // A group has a multiple of 64 docs.
+  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8)
+    if (load<u64>(docs + offset) != 0)
+      setBit(boundGroups, (<u32>offset << 3) >> boundView.pathGroupShift);
+  for (let rest = boundSegments; rest != 0; rest &= rest - 1) {
+    const segment = <u32>ctz(rest);
+    if (isEmptyBitmap(blocks + <usize>segment * BITMAP_SIZE, BITMAP_SIZE))
+      boundSegments ^= (<u32>1) << segment;
   }
-  boundSegments &= segments;
 }
 
 /** The first doc from `docId` on that binding is restricted to; docCount or more: there is none. */

@@ -71,11 +71,12 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   if (failStatus != 0) return;
   const keyCount = joinKeys(condition, keys);
   let isFirst = keyCount == 0;
-  if (!isFirst) intersectGrams(arena, keys, keyCount, bitmap, VERIFY_REGEX_NS);
+  if (!isFirst) intersectGrams(arena, keys, keyCount, 0, bitmap, VERIFY_REGEX_NS);
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
     if (child.kind == NODE_GRAMS) {
-      keepMarked(gramsOf(child), bitmap);
+      const marks = gramsOf(child).marks;
+      if (marks != 0) keepMarked(marks, bitmap, 0, blockBitmapSize);
       continue;
     }
     if (isFirst) fillBlocks(arena, child, bitmap);

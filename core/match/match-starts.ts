@@ -190,6 +190,7 @@ function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
     arena,
     gramsOf(condition).keys,
     gramsOf(condition).keyCount,
+    0,
     bitmap,
     VERIFY_START_NS,
   );

@@ -133,7 +133,7 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
       return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
     }
     if (!isSelective) setAllBlocks(bitmap);
-    keepMarked(grams, bitmap);
+    if (grams.marks != 0) keepMarked(grams.marks, bitmap, 0, blockBitmapSize);
   }
   return failStatus != STATUS_OK ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
 }
