@@ -34,6 +34,8 @@ import {
   regexRuns,
   restrictedDocs,
   restrictTo,
+  restrictToBlocks,
+  segmentsOf,
   setManyBlocksAction,
   uniteBitmaps,
 } from './bound.ts';
@@ -122,8 +124,17 @@ function bindPart(arena: Arena, view: ShardView, segments: u32, stats: usize): i
   const docs = newDocBitmap(arena);
   if (failStatus != STATUS_OK) return failStatus;
   memory.copy(docs, part, docBitmapSize());
-  if (heads != 0) uniteBitmaps(docs, heads, docBitmapSize());
-  restrict(arena, docs, segments, heads);
+  const blocks = newBlockBitmap(arena);
+  if (blocks == 0) return failStatus;
+  memory.fill(blocks, 0xff, <usize>segments * BITMAP_SIZE);
+  let boundTo = (<u32>1 << segments) - 1;
+  if (heads != 0) {
+    uniteBitmaps(docs, heads, docBitmapSize());
+    addBlocksOfDocs(heads, blocks);
+    boundTo |= segmentsOf(heads);
+  }
+  restrictTo(docs, boundTo);
+  restrictToBlocks(blocks);
   return listCandidates(arena, bindNode(arena, matchRoot), part, stats);
 }
 
@@ -135,7 +146,7 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
   extent = OF_HEADS;
   findHeads(arena);
-  if (heads != 0) restrict(arena, heads, 0, heads);
+  if (heads != 0) restrictTo(heads, segmentsOf(heads));
   const verdict: usize = heads == 0 ? NO_DOCS : bindNode(arena, matchRoot);
   return listCandidates(arena, verdict, 0, stats);
 }
@@ -145,18 +156,9 @@ export function bindHeads(arena: Arena, view: ShardView, stats: usize): i32 {
  */
 export function bindSome(arena: Arena, view: ShardView, docs: usize): i32 {
   if (!begin(arena, view)) return STATUS_OUT_OF_MEMORY;
-  restrict(arena, docs, 0, docs);
+  restrictTo(docs, segmentsOf(docs));
   bindNode(arena, matchRoot);
   return isStopped ? STATUS_STOPPED : failStatus;
-}
-
-/** Restricts binding to `docs`: those of the first `segments` segments, and `others`; 0: none. */
-function restrict(arena: Arena, docs: usize, segments: u32, others: usize): void {
-  const blocks = newBlockBitmap(arena);
-  if (blocks == 0) return;
-  memory.fill(blocks, 0xff, <usize>segments * BITMAP_SIZE);
-  if (others != 0) addBlocksOfDocs(others, blocks);
-  restrictTo(docs, blocks);
 }
 
 /** Finds the heads among the visible docs: nothing may reveal that there are others. */

@@ -20,12 +20,13 @@ import {
   readSegment,
 } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
-import { getBit, setBit } from '../base/bits.ts';
+import { clearBit, getBit, setBit } from '../base/bits.ts';
 import { hasMarks } from '../text/case-marks.ts';
 import { GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import {
   addDocsFrom,
   areBlocksCounted,
+  areDocsTested,
   blockBitmapSize,
   boundBlocks,
   boundSegments,
@@ -37,6 +38,7 @@ import {
   intersectBitmaps,
   isEmptyBitmap,
   newDocBitmap,
+  nextBoundDoc,
   NO_DOCS,
   noteBlocks,
   restrictedDocs,
@@ -243,12 +245,14 @@ export function intersectGrams(
     if (boundBlocks != 0) intersectBitmaps(part, boundBlocks + (part - bitmap), BITMAP_SIZE);
     if (isEmptyBitmap(part, BITMAP_SIZE)) continue;
     isAny = true;
-    if (marks != 0) keepMarked(marks, part, segment * SEGMENT_BLOCKS, BITMAP_SIZE);
+    if (marks != 0 && !areDocsTested())
+      keepMarked(marks, part, segment * SEGMENT_BLOCKS, BITMAP_SIZE);
     if (!areBlocksCounted()) continue;
     blocks += countBits(part, BITMAP_SIZE);
     noteBlocks(blocks, segment);
     if (failStatus != STATUS_OK) return true;
   }
+  if (marks != 0 && areDocsTested()) keepMarkedOfBound(marks, bitmap);
   return isAny;
 }
 
@@ -336,6 +340,20 @@ export function keepMarked(marks: usize, bitmap: usize, first: u32, size: usize)
   }
 }
 
+/** As keepMarked, for the blocks of the bound docs. */
+function keepMarkedOfBound(marks: usize, bitmap: usize): void {
+  for (let docId = nextBoundDoc(0); docId < boundView.docCount; docId = nextBoundDoc(docId + 1)) {
+    const blobId = docAt(boundView, docId).blobId;
+    if (blobId == NONE_ID) continue;
+    const blob = blobAt(boundView, blobId);
+    for (let block = blob.firstBlock; block < blob.firstBlock + blob.blockCount; block++) {
+      if (getBit(bitmap, block) == 0) continue;
+      const ofBlock = <usize>boundView.caseMarks + <usize>block * CASE_MARKS_SIZE;
+      if (!hasMarks(ofBlock, marks)) clearBit(bitmap, block);
+    }
+  }
+}
+
 /** Number of set bits in `size` bytes, a multiple of 8. */
 export function countBits(bitmap: usize, size: usize): u32 {
   let count: u64 = 0;
@@ -343,16 +361,29 @@ export function countBits(bitmap: usize, size: usize): u32 {
   return <u32>count;
 }
 
-/** The bound docs with a block in the bitmap; sets the node's cost, its number of blocks. */
+/** The bound docs with a block in the bitmap; sets the node's cost, about its number of blocks. */
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  if (boundBlocks != 0) intersectBitmaps(bitmap, boundBlocks, blockBitmapSize);
-  const count = addDocsOfBlocks(docs, bitmap);
+  const count = areDocsTested() ? addBoundDocs(docs, bitmap) : addDocsOfBlocks(docs, bitmap);
   node.cost = 3 + min(count, 0x3ffffff0);
-  if (restrictedDocs == 0) return count == 0 ? NO_DOCS : docs;
+  if (restrictedDocs == 0 || areDocsTested()) return count == 0 ? NO_DOCS : docs;
   intersectBitmaps(docs, restrictedDocs, docBitmapSize());
   return isEmptyBitmap(docs, docBitmapSize()) ? NO_DOCS : docs;
+}
+
+/** As addDocsOfBlocks, by a test of each bound doc. */
+function addBoundDocs(docs: usize, bitmap: usize): u32 {
+  let count: u32 = 0;
+  for (let docId = nextBoundDoc(0); docId < boundView.docCount; docId = nextBoundDoc(docId + 1)) {
+    const blobId = docAt(boundView, docId).blobId;
+    if (blobId == NONE_ID) continue;
+    const blob = blobAt(boundView, blobId);
+    const before = count;
+    for (let i: u32 = 0; i < blob.blockCount; i++) count += getBit(bitmap, blob.firstBlock + i);
+    if (count > before) setBit(docs, docId);
+  }
+  return count;
 }
 
 /** Blobs whose docs are added together, so that their rows are waited for at once. */
@@ -360,15 +391,23 @@ const BLOBS_AT_ONCE: u32 = 64;
 const blobList = memory.data(256, 4);
 if (BLOBS_AT_ONCE * 4 > 256) ERROR('blobList: size');
 
-/** Adds the docs with a block in the bitmap to `docs`; returns the number of blocks. */
+/** Adds the docs with a block of the bound segments in the bitmap to `docs`; returns the number of blocks. */
 export function addDocsOfBlocks(docs: usize, bitmap: usize): u32 {
+  let count: u32 = 0;
+  for (let rest = boundSegments; rest != 0; rest &= rest - 1)
+    count += addDocsOfSegment(docs, bitmap, ctz(rest));
+  return count;
+}
+
+function addDocsOfSegment(docs: usize, bitmap: usize, segment: u32): u32 {
+  const first = segment * SEGMENT_BLOCKS;
   let count: u32 = 0;
   let blobCount: u32 = 0;
   let previousBlob: u32 = NONE_ID;
-  for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
-    let word = load<u64>(bitmap + (<usize>wordIndex << 3));
+  for (let block = first; block < first + SEGMENT_BLOCKS; block += 64) {
+    let word = load<u64>(bitmap + (block >> 3));
     for (; word != 0; word &= word - 1) {
-      const blockId = wordIndex * 64 + <u32>ctz(word);
+      const blockId = block + <u32>ctz(word);
       // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;

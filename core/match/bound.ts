@@ -17,7 +17,7 @@ export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** The docs that binding is restricted to, a bitmap; 0: all. */
 export let restrictedDocs: usize = 0;
-/** The blocks that binding is restricted to, a bitmap; 0: all. */
+/** The blocks that binding is restricted to as well, a bitmap; 0: it was not given. */
 export let boundBlocks: usize = 0;
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
@@ -90,20 +90,44 @@ export function rebind(view: ShardView): void {
   memory.fill(boundGroups, 0xff, PATH_ROW_SIZE_MAX);
 }
 
-/** Restricts binding to some docs and blocks, bitmaps; all contents of these docs are in these blocks. */
-export function restrictTo(docs: usize, blocks: usize): void {
+/** Restricts binding to some docs, a bitmap, and the segments with their contents, a bit each. */
+export function restrictTo(docs: usize, segments: u32): void {
   restrictedDocs = docs;
-  boundBlocks = blocks;
+  boundSegments &= segments;
   memory.fill(boundGroups, 0, PATH_ROW_SIZE_MAX);
-  // A group has a multiple of 64 docs.
-  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8)
+  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
+    // A group has a multiple of 64 docs.
     if (load<u64>(docs + offset) != 0)
       setBit(boundGroups, (<u32>offset << 3) >> boundView.pathGroupShift);
-  for (let rest = boundSegments; rest != 0; rest &= rest - 1) {
-    const segment = <u32>ctz(rest);
-    if (isEmptyBitmap(blocks + <usize>segment * BITMAP_SIZE, BITMAP_SIZE))
-      boundSegments ^= (<u32>1) << segment;
   }
+}
+
+/** Also names their blocks, a bitmap; without it each doc is tested for its blocks. */
+export function restrictToBlocks(blocks: usize): void {
+  boundBlocks = blocks;
+}
+
+/** Whether binding is restricted to docs that are to be tested one by one. */
+@inline
+export function areDocsTested(): bool {
+  return restrictedDocs != 0 && boundBlocks == 0;
+}
+
+/** The segments of the contents of some docs, a bitmap; a bit each. */
+export function segmentsOf(docs: usize): u32 {
+  let segments: u32 = 0;
+  for (let offset: usize = 0; offset < docBitmapSize(); offset += 8) {
+    for (let word = load<u64>(docs + offset); word != 0; word &= word - 1) {
+      const docId = (<u32>offset << 3) + <u32>ctz(word);
+      const blobId = docAt(boundView, docId).blobId;
+      if (blobId == NONE_ID) continue;
+      const blob = blobAt(boundView, blobId);
+      const end = (blob.firstBlock + max(blob.blockCount, 1) - 1) / SEGMENT_BLOCKS;
+      for (let segment = blob.firstBlock / SEGMENT_BLOCKS; segment <= end; segment++)
+        segments |= 1 << segment;
+    }
+  }
+  return segments;
 }
 
 /** The first doc from `docId` on that binding is restricted to; docCount or more: there is none. */

@@ -6,7 +6,7 @@ import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
 import { prefetch } from '../shard/pages.ts';
-import { getBit, setBit } from '../base/bits.ts';
+import { clearBit, getBit, setBit } from '../base/bits.ts';
 import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { contentLeafAt, contentLeaves, slotLeaves } from './node.ts';
@@ -141,8 +141,7 @@ function addDocsOfSameBlob(remaining: usize, docId: u32): void {
     next = docAt(boundView, next).nextDoc
   ) {
     if (getBit(remaining, next) == 0) continue;
-    const ptr = remaining + (next >> 3);
-    store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (next & 7)));
+    clearBit(remaining, next);
     addCandidate(next);
   }
 }
