@@ -1,5 +1,5 @@
-// Whether the client of a request is gone. Its AbortSignal is created on first use: most requests need none, and one takes
-// 5 us of the 300 of a search.
+// Whether the client of a request is gone. Its AbortSignal is created on first use, and not for listeners: one takes 5 us of
+// the 300 of a search, and 15 with a listener.
 
 import { notePart } from './observed-calls.ts';
 
@@ -8,6 +8,7 @@ export type Cancellation = AbortSignal | LazySignal;
 
 export class LazySignal {
   #controller: AbortController | undefined;
+  #listeners: (() => void)[] = [];
   aborted = false;
 
   /** The real signal. */
@@ -21,20 +22,26 @@ export class LazySignal {
   }
 
   abort(): void {
+    if (this.aborted) return;
     this.aborted = true;
     this.#controller?.abort();
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
   }
 
   throwIfAborted(): void {
     if (this.aborted) this.signal.throwIfAborted();
   }
 
-  addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void {
-    this.signal.addEventListener(type, listener, options);
+  /** As of an AbortSignal; listeners do not throw. */
+  addEventListener(_type: 'abort', listener: () => void, _options?: { once: boolean }): void {
+    if (!this.aborted) this.#listeners.push(listener);
   }
 
-  removeEventListener(type: 'abort', listener: () => void): void {
-    this.signal.removeEventListener(type, listener);
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const index = this.#listeners.indexOf(listener);
+    if (index >= 0) this.#listeners.splice(index, 1);
   }
 }
 
