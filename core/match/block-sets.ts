@@ -78,11 +78,17 @@ export function newBlockBitmap(arena: Arena): usize {
 }
 
 /**
- * Fills the empty `bitmap` with the blocks that have the literal's grams and marks. False: none has its
- * grams, so none has it in any case: grams are folded.
+ * Fills the empty segments of `bitmap` from `first` on with the blocks that have the literal's grams
+ * and marks. False: none has its grams, so none has it in any case: grams are folded.
  */
-export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): bool {
-  return intersectGrams(arena, grams.keys, grams.keyCount, grams.marks, bitmap, verifyNs);
+export function fillWithGrams(
+  arena: Arena,
+  grams: Grams,
+  first: u32,
+  bitmap: usize,
+  verifyNs: u32,
+): bool {
+  return intersectGrams(arena, grams.keys, grams.keyCount, grams.marks, first, bitmap, verifyNs);
 }
 
 /** Adds the blocks of some docs, a bitmap, to `bitmap`. */
@@ -205,14 +211,15 @@ function listAt(lists: usize, index: u32): GramList {
 }
 
 /**
- * Intersects the lists of all keys into `bitmap`, as long as that pays; keeps the blocks with `marks`
- * (an address, 0: none). False: no block has all keys.
+ * Intersects the lists of all keys into `bitmap`, from segment `first` on, as long as that pays; keeps
+ * the blocks with `marks` (an address, 0: none). False: no block has all keys.
  */
 export function intersectGrams(
   arena: Arena,
   keys: usize,
   keyCount: u32,
   marks: usize,
+  first: u32,
   bitmap: usize,
   verifyNs: u32,
 ): bool {
@@ -229,7 +236,7 @@ export function intersectGrams(
     list.size = listSize(boundView, list.gram);
   }
   sortBySize(lists, keyCount);
-  let segments = boundSegments;
+  let segments = boundSegments & ~((<u32>1 << first) - 1);
   for (let i: u32 = 0; i < keyCount && segments != 0; i++) {
     const list = listAt(lists, i);
     list.segments = listMask(boundView, list.gram);

@@ -63,8 +63,8 @@ export function setManyBlocksAction(action: u32, blocks: u32): void {
   manyBlocks = blocks;
 }
 
-/** The first part is at most a quarter of the shard: a part in vain costs that much. */
-const PART_DIVISOR: u32 = 4;
+/** The first part is at most half of the shard; more is often bound in vain. */
+const PART_DIVISOR: u32 = 2;
 
 @inline
 export function areBlocksCounted(): bool {
@@ -77,6 +77,11 @@ export function noteBlocks(count: u32, segment: u32): void {
   if (count < manyBlocks || end * PART_DIVISOR > boundView.blockCount) return;
   partSegments = segment + 1;
   if (atManyBlocks == MANY_ENDS) failBinding(STATUS_STOPPED);
+}
+
+/** As noteBlocks, if these segments were found to have many. */
+export function notePart(segments: u32): void {
+  if (areBlocksCounted()) partSegments = segments;
 }
 
 /** Makes the shard of a kept binding the bound one again. */

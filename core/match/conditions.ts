@@ -58,7 +58,7 @@ export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): v
     }
   } else if (condition.kind == NODE_AND) intersectAll(arena, condition, bitmap);
   else if (condition.kind == NODE_GRAMS)
-    fillWithGrams(arena, gramsOf(condition), bitmap, VERIFY_REGEX_NS);
+    fillWithGrams(arena, gramsOf(condition), 0, bitmap, VERIFY_REGEX_NS);
   else failBinding(STATUS_BAD_PLAN);
   arenaReset(arena, mark);
 }
@@ -71,7 +71,7 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   if (failStatus != 0) return;
   const keyCount = joinKeys(condition, keys);
   let isFirst = keyCount == 0;
-  if (!isFirst) intersectGrams(arena, keys, keyCount, 0, bitmap, VERIFY_REGEX_NS);
+  if (!isFirst) intersectGrams(arena, keys, keyCount, 0, 0, bitmap, VERIFY_REGEX_NS);
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
     if (child.kind == NODE_GRAMS) {
@@ -135,7 +135,7 @@ export function docsOfCondition(
   if (failStatus != 0) return NO_DOCS;
   if (condition.kind == NODE_GRAMS) {
     memory.fill(scratch, 0, blockBitmapSize);
-    fillWithGrams(arena, gramsOf(condition), scratch, VERIFY_REGEX_NS);
+    fillWithGrams(arena, gramsOf(condition), 0, scratch, VERIFY_REGEX_NS);
     return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, scratch);
   }
   if (condition.kind != NODE_AND && condition.kind != NODE_OR) {

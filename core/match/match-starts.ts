@@ -191,6 +191,7 @@ function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
     gramsOf(condition).keys,
     gramsOf(condition).keyCount,
     0,
+    0,
     bitmap,
     VERIFY_START_NS,
   );

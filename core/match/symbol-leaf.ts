@@ -148,7 +148,7 @@ function fillByNames(node: SymbolLeaf, bitmap: usize): void {
 /** Fills `bitmap` with the blocks that may have such a name by grams; false: unknown. */
 function fillByContent(arena: Arena, node: SymbolLeaf, bitmap: usize): bool {
   if (node.kind == NODE_SYMBOL && node.grams.gramCharCount >= 3) {
-    fillWithGrams(arena, node.grams, bitmap, VERIFY_SYMBOLS_NS);
+    fillWithGrams(arena, node.grams, 0, bitmap, VERIFY_SYMBOLS_NS);
   } else if (node.kind == NODE_SYMBOL_REGEX && isGiven(node.expression.condition)) {
     fillBlocks(arena, node.expression.condition, bitmap);
   } else {

@@ -24,12 +24,14 @@ import {
   boundView,
   docBitmapSize,
   failStatus,
+  indexBytes,
   intersectBitmaps,
   newDocBitmap,
   NO_DOCS,
   uniteBitmaps,
 } from './bound.ts';
 import { current } from './current.ts';
+import { keepPart, takePart } from './first-part.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { probeGram } from './lookups.ts';
 import {
@@ -125,7 +127,11 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
   if (bitmap == 0) return NO_DOCS;
   node.bitmap = <u32>bitmap;
   if (grams.gramCharCount >= 3) {
-    if (!fillWithGrams(arena, grams, bitmap, VERIFY_LITERAL_NS)) node.ruledOut = RULED_OUT_FOLDED;
+    const bytes = indexBytes;
+    const first = takePart(node, bitmap);
+    if (!fillWithGrams(arena, grams, first, bitmap, VERIFY_LITERAL_NS) && first == 0)
+      node.ruledOut = RULED_OUT_FOLDED;
+    keepPart(node, bitmap, bytes);
   } else {
     const isSelective = uniteShort(arena, grams, bitmap);
     if (!isSelective && grams.marks == 0) {

@@ -29,7 +29,8 @@ function makeDocs(): TestDoc[] {
     const number = isCopy ? doc - 8000 : doc;
     const word = doc % 9 === 4 ? 'other' : doc % 9 === 5 ? 'Common' : 'common';
     const rest = doc % 700 === 0 ? 'seldom' : number > SEGMENT_BLOCKS + 900 ? 'later' : '';
-    const text = doc % 40 === 7 ? '' : `${word} n${number} ${rest}\n`;
+    const capitals = doc % 16_000 === 9 ? 'COMMON ' : '';
+    const text = doc % 40 === 7 ? '' : `${capitals}${word} n${number} ${rest}\n`;
     const folder = doc % 90 === 8 ? 'common' : `d${doc % 10}`;
     return {
       path: `${folder}/f${doc}.txt`,
@@ -45,6 +46,8 @@ function makeDocs(): TestDoc[] {
 }
 
 const DOCS = makeDocs();
+/** Docs with "COMMON". */
+const RARE = DOCS.filter(({ bytes }) => Buffer.from(bytes).includes('COMMON')).length;
 /** By text: whether it is an expression. */
 const LONG: Readonly<Record<string, boolean>> = {
   common: false,
@@ -83,7 +86,21 @@ for (const build of ['debug', 'release'] as const) {
         assert.ok(part.unitCount > 1 && part.unitCount < whole.unitCount, query);
         assert.ok(part.candidateDocs < whole.candidateDocs, query);
         assert.ok(part.indexBytes < whole.indexBytes, query);
+        // What the part has found does not show in the binding of all.
+        const fresh = new Searcher(module);
+        assert.deepEqual(fresh.setShards([shard]), []);
+        fresh.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
+        assert.deepEqual(fresh.bind(shardId), whole, query);
+        assert.deepEqual(
+          unitsOf(fresh, whole.unitCount),
+          unitsOf(searcher, whole.unitCount),
+          query,
+        );
       }
+    // All blocks have its grams, and few its capitals.
+    searcher.beginPlan(encodedPlan('COMMON', false, [], true));
+    const capitals = searcher.bind(shardId, neverStops, true)!;
+    assert.deepEqual([capitals.isPart, capitals.candidateDocs], [false, RARE]);
     for (const query of ['seldom', 'common seldom', 'none of them', 'other']) {
       searcher.beginPlan(encodedPlan(query));
       assert.equal(searcher.bind(shardId, neverStops, true)!.isPart, query === 'other', query);
