@@ -21,6 +21,7 @@ import {
   blockBitmapSize,
   boundView,
   docBitmapSize,
+  enterNode,
   failBinding,
   failStatus,
   indexBytes,
@@ -57,7 +58,7 @@ import {
   DocsNode,
   LanguageNode,
 } from './filters.ts';
-import { firstPart, mayHaveParts, partBlocks } from './first-part.ts';
+import { firstPart, loneLeaf, mayHaveParts, partBlocks } from './first-part.ts';
 import { definingDocs, namedDocs } from './heads.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
 import { matchRoot, nodeCounts, nodeCountsSize, setNodeCounts } from './match-tree.ts';
@@ -107,9 +108,10 @@ export function bindShard(arena: Arena, view: ShardView, mayBePart: bool, stats:
   // Lists are also of hidden docs, which must not decide where a unit ends.
   const isOpen = view.repoCount == 1 || visibleDocs(matchRoot) == ALL_DOCS;
   if (isOpen && mayHaveParts(view))
-    setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED, partBlocks());
+    setManyBlocksAction(mayBePart ? MANY_ENDS : MANY_NOTED, partBlocks(), loneLeaf());
   const verdict = bindNode(arena, matchRoot);
   const segments = partSegments;
+  if (isStopped) return STATUS_STOPPED;
   if (mayBePart && segments != 0) return bindPart(arena, view, segments, stats);
   if (verdict != NO_DOCS) findHeads(arena);
   const part: usize = segments == 0 ? 0 : firstPart(arena, segments);
@@ -127,13 +129,13 @@ function bindPart(arena: Arena, view: ShardView, segments: u32, stats: usize): i
   const blocks = newBlockBitmap(arena);
   if (blocks == 0) return failStatus;
   memory.fill(blocks, 0xff, <usize>segments * BITMAP_SIZE);
-  let boundTo = (<u32>1 << segments) - 1;
+  let segmentsToBind = (<u32>1 << segments) - 1;
   if (heads != 0) {
     uniteBitmaps(docs, heads, docBitmapSize());
     addBlocksOfDocs(heads, blocks);
-    boundTo |= segmentsOf(heads);
+    segmentsToBind |= segmentsOf(heads);
   }
-  restrictTo(docs, boundTo);
+  restrictTo(docs, segmentsToBind);
   restrictToBlocks(blocks);
   return listCandidates(arena, bindNode(arena, matchRoot), part, stats);
 }
@@ -218,6 +220,7 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   if (failStatus != STATUS_OK || isStopped) return NO_DOCS;
   node.ruledOut = 0;
   const bytesBefore = indexBytes;
+  enterNode(changetype<usize>(node));
   const verdict = bindKind(arena, node);
   countWork(NODE_STEPS + (<u32>min<f64>(indexBytes - bytesBefore, <f64>BYTES_MAX) >> STEP_SHIFT));
   // What the shard's tables rule out has no case.
@@ -310,18 +313,22 @@ function complement(arena: Arena, docs: usize): usize {
   return others;
 }
 
-/** Binds the children until one is ruled out; the others keep the state of the previous shard. */
+/**
+ * Binds the children until one is ruled out; the others keep the state of the previous shard. In a
+ * first part all are bound: elsewhere in the shard that one may hold, and the units must be the same.
+ */
 function bindAnd(arena: Arena, node: MatchNode): usize {
   let verdict: usize = ALL_DOCS;
   sortForBinding(node);
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const docs = bindNode(arena, child);
-    if (docs == NO_DOCS) {
+    if (docs == NO_DOCS && verdict != NO_DOCS) {
       node.ruledOut = child.ruledOut;
-      return NO_DOCS;
+      if (extent != OF_PART) return NO_DOCS;
+      verdict = NO_DOCS;
     }
-    if (docs == ALL_DOCS) continue;
+    if (docs == ALL_DOCS || verdict == NO_DOCS) continue;
     if (verdict == ALL_DOCS) verdict = docs;
     else intersectBitmaps(verdict, docs, docBitmapSize());
   }

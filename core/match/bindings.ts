@@ -11,7 +11,7 @@ import { ShardView } from '../shard/view.ts';
 import { bindHeads, bindShard, bindSome, extent, OF_ALL, OF_HEADS, OF_PART } from './bind.ts';
 import { docBitmapSizeOf, docSetCount, rebind, restrictedDocs } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
-import { beginPart, FoundPart, savePart } from './first-part.ts';
+import { FoundBlocks, loadFound, saveFound } from './first-part.ts';
 import { nodeCounts, restoreTree, saveTree, treeSize } from './match-tree.ts';
 
 /** A kept binding, followed by its counters (BIND_*), its candidates and its tree. */
@@ -23,7 +23,7 @@ class KeptBinding {
   tree: u32;
   extent: u32; // OF_*
   docs: u32; // a bitmap of the docs that it is restricted to; 0: all
-  part: FoundPart;
+  found: FoundBlocks;
 }
 
 /** Views refer to it, to tell whether their binding is still kept; 0 is never valid. */
@@ -48,7 +48,7 @@ export function bindOrRestore(arena: Arena, view: ShardView, least: u32, stats: 
   }
   // docSetsInit has trimmed already; trimming again would free the sets that it allocated.
   if (docSetCount == 0) trimBindings(arena);
-  beginPart(partOf(findKept(view)));
+  loadFound(foundOf(findKept(view)));
   const start = arenaMark(arena);
   const status =
     least == OF_HEADS
@@ -71,7 +71,7 @@ export function bindOrRestoreDocs(arena: Arena, view: ShardView, ids: usize, cou
     return STATUS_OK;
   }
   if (docSetCount == 0) trimBindings(arena);
-  beginPart(changetype<FoundPart>(0));
+  loadFound(changetype<FoundBlocks>(0));
   const start = arenaMark(arena);
   const size = docBitmapSizeOf(view) + 16;
   const docs = arenaAlloc(arena, size, 16);
@@ -97,8 +97,8 @@ function areIn(view: ShardView, bitmap: usize, ids: usize, count: u32): bool {
   return true;
 }
 
-function partOf(kept: KeptBinding): FoundPart {
-  return changetype<usize>(kept) == 0 ? changetype<FoundPart>(0) : kept.part;
+function foundOf(kept: KeptBinding): FoundBlocks {
+  return changetype<usize>(kept) == 0 ? changetype<FoundBlocks>(0) : kept.found;
 }
 
 export function isKept(view: ShardView): bool {
@@ -123,8 +123,8 @@ function keep(arena: Arena, view: ShardView, stats: usize): void {
   const savedStats = arenaAlloc(arena, BIND_STATS_SIZE, 8);
   const candidates = arenaAlloc(arena, offsetof<Candidates>(), 8);
   const tree = arenaAlloc(arena, treeSize(), 8);
-  const part = arenaAlloc(arena, offsetof<FoundPart>(), 8);
-  if (head == 0 || savedStats == 0 || candidates == 0 || tree == 0 || part == 0) return;
+  const found = arenaAlloc(arena, offsetof<FoundBlocks>(), 8);
+  if (head == 0 || savedStats == 0 || candidates == 0 || tree == 0 || found == 0) return;
   const kept = changetype<KeptBinding>(head);
   kept.view = view;
   kept.stats = <u32>savedStats;
@@ -132,8 +132,8 @@ function keep(arena: Arena, view: ShardView, stats: usize): void {
   kept.tree = <u32>tree;
   kept.extent = extent;
   kept.docs = <u32>restrictedDocs;
-  kept.part = changetype<FoundPart>(part);
-  savePart(kept.part);
+  kept.found = changetype<FoundBlocks>(found);
+  saveFound(kept.found);
   memory.copy(savedStats, stats, BIND_STATS_SIZE);
   saveCandidates(kept.candidates);
   saveTree(tree);

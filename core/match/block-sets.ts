@@ -26,7 +26,7 @@ import { GRAM_CHAR_NEWLINE } from '../text/gram-chars.ts';
 import {
   addDocsFrom,
   areBlocksCounted,
-  areDocsTested,
+  isDocByDoc,
   blockBitmapSize,
   boundBlocks,
   boundSegments,
@@ -78,17 +78,17 @@ export function newBlockBitmap(arena: Arena): usize {
 }
 
 /**
- * Fills the empty segments of `bitmap` from `first` on with the blocks that have the literal's grams
- * and marks. False: none has its grams, so none has it in any case: grams are folded.
+ * Fills the empty segments of `bitmap` from `firstSegment` on with the blocks that have the literal's
+ * grams and marks. False: no block has all its grams. They ignore case, so it is absent in any spelling.
  */
 export function fillWithGrams(
   arena: Arena,
   grams: Grams,
-  first: u32,
+  firstSegment: u32,
   bitmap: usize,
   verifyNs: u32,
 ): bool {
-  return intersectGrams(arena, grams.keys, grams.keyCount, grams.marks, first, bitmap, verifyNs);
+  return intersectGrams(arena, grams.keys, grams.keyCount, grams.marks, firstSegment, bitmap, verifyNs);
 }
 
 /** Adds the blocks of some docs, a bitmap, to `bitmap`. */
@@ -211,7 +211,7 @@ function listAt(lists: usize, index: u32): GramList {
 }
 
 /**
- * Intersects the lists of all keys into `bitmap`, from segment `first` on, as long as that pays; keeps
+ * Intersects the lists of all keys into `bitmap`, from `firstSegment` on, as long as that pays; keeps
  * the blocks with `marks` (an address, 0: none). False: no block has all keys.
  */
 export function intersectGrams(
@@ -219,7 +219,7 @@ export function intersectGrams(
   keys: usize,
   keyCount: u32,
   marks: usize,
-  first: u32,
+  firstSegment: u32,
   bitmap: usize,
   verifyNs: u32,
 ): bool {
@@ -236,7 +236,7 @@ export function intersectGrams(
     list.size = listSize(boundView, list.gram);
   }
   sortBySize(lists, keyCount);
-  let segments = boundSegments & ~((<u32>1 << first) - 1);
+  let segments = boundSegments & ~((<u32>1 << firstSegment) - 1);
   for (let i: u32 = 0; i < keyCount && segments != 0; i++) {
     const list = listAt(lists, i);
     list.segments = listMask(boundView, list.gram);
@@ -252,14 +252,14 @@ export function intersectGrams(
     if (boundBlocks != 0) intersectBitmaps(part, boundBlocks + (part - bitmap), BITMAP_SIZE);
     if (isEmptyBitmap(part, BITMAP_SIZE)) continue;
     isAny = true;
-    if (marks != 0 && !areDocsTested())
+    if (marks != 0 && !isDocByDoc())
       keepMarked(marks, part, segment * SEGMENT_BLOCKS, BITMAP_SIZE);
     if (!areBlocksCounted()) continue;
     blocks += countBits(part, BITMAP_SIZE);
     noteBlocks(blocks, segment);
     if (failStatus != STATUS_OK) return true;
   }
-  if (marks != 0 && areDocsTested()) keepMarkedOfBound(marks, bitmap);
+  if (marks != 0 && isDocByDoc()) keepMarkedOfBound(marks, bitmap);
   return isAny;
 }
 
@@ -330,18 +330,21 @@ export function setAllBlocks(bitmap: usize): void {
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
-/** Removes the blocks whose case marks exclude a literal from the `size` bytes of the blocks from `first` on. */
-export function keepMarked(marks: usize, bitmap: usize, first: u32, size: usize): void {
+/**
+ * Removes the blocks whose case marks exclude a literal. The bitmap has `size` bytes, and its first bit
+ * is the block `firstBlock`.
+ */
+export function keepMarked(marks: usize, bitmap: usize, firstBlock: u32, size: usize): void {
   for (let offset: usize = 0; offset < size; offset += 8) {
     const word = load<u64>(bitmap + offset);
     let kept = word;
     for (let remaining = word; remaining != 0; remaining &= remaining - 1) {
-      const blockId = first + (<u32>offset << 3) + <u32>ctz(remaining);
+      const blockId = firstBlock + (<u32>offset << 3) + <u32>ctz(remaining);
       // A damaged list may contain a blockId that does not exist.
       if (blockId >= boundView.blockCount) break;
-      const ofBlock = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
+      const blockMarks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
       // Why no branch: it would wait for the marks.
-      kept ^= remaining & (0 - remaining) & (<u64>hasMarks(ofBlock, marks) - 1);
+      kept ^= remaining & (0 - remaining) & (<u64>hasMarks(blockMarks, marks) - 1);
     }
     store<u64>(bitmap + offset, kept);
   }
@@ -355,8 +358,8 @@ function keepMarkedOfBound(marks: usize, bitmap: usize): void {
     const blob = blobAt(boundView, blobId);
     for (let block = blob.firstBlock; block < blob.firstBlock + blob.blockCount; block++) {
       if (getBit(bitmap, block) == 0) continue;
-      const ofBlock = <usize>boundView.caseMarks + <usize>block * CASE_MARKS_SIZE;
-      if (!hasMarks(ofBlock, marks)) clearBit(bitmap, block);
+      const blockMarks = <usize>boundView.caseMarks + <usize>block * CASE_MARKS_SIZE;
+      if (!hasMarks(blockMarks, marks)) clearBit(bitmap, block);
     }
   }
 }
@@ -372,9 +375,9 @@ export function countBits(bitmap: usize, size: usize): u32 {
 export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
-  const count = areDocsTested() ? addBoundDocs(docs, bitmap) : addDocsOfBlocks(docs, bitmap);
+  const count = isDocByDoc() ? addBoundDocs(docs, bitmap) : addDocsOfBlocks(docs, bitmap);
   node.cost = 3 + min(count, 0x3ffffff0);
-  if (restrictedDocs == 0 || areDocsTested()) return count == 0 ? NO_DOCS : docs;
+  if (restrictedDocs == 0 || isDocByDoc()) return count == 0 ? NO_DOCS : docs;
   intersectBitmaps(docs, restrictedDocs, docBitmapSize());
   return isEmptyBitmap(docs, docBitmapSize()) ? NO_DOCS : docs;
 }

@@ -17,7 +17,7 @@ export const boundGroups = memory.data(128, 16);
 if (PATH_ROW_SIZE_MAX > 128) ERROR('boundGroups: size');
 /** The docs that binding is restricted to, a bitmap; 0: all. */
 export let restrictedDocs: usize = 0;
-/** The blocks that binding is restricted to as well, a bitmap; 0: it was not given. */
+/** A bitmap with all blocks of restrictedDocs; 0: each doc is tested for its blocks. */
 export let boundBlocks: usize = 0;
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
@@ -30,7 +30,10 @@ export const MANY_NOTED: u32 = 1;
 export const MANY_ENDS: u32 = 2;
 let atManyBlocks: u32 = MANY_IGNORED;
 let manyBlocks: u32 = 0;
-/** The number of first segments in which a literal has many blocks; 0: none has that many. */
+/** The leaf whose blocks are counted, and whether it is being bound. */
+let countedLeaf: usize = 0;
+let isCountedLeaf: bool = false;
+/** The number of first segments in which that leaf has many blocks; 0: it has not that many. */
 export let partSegments: u32 = 0;
 
 /** The result of a subtree for docs: none, all, or those in a bitmap. */
@@ -57,18 +60,25 @@ export function beginBinding(view: ShardView): void {
   partSegments = 0;
 }
 
-/** @param action  MANY_* @param blocks  so many in the first quarter of a shard are many */
-export function setManyBlocksAction(action: u32, blocks: u32): void {
+/** @param action  MANY_* @param blocks  so many in the first half of a shard are many @param leaf  counted */
+export function setManyBlocksAction(action: u32, blocks: u32, leaf: usize): void {
   atManyBlocks = action;
   manyBlocks = blocks;
+  countedLeaf = leaf;
 }
 
-/** The first part is at most half of the shard; more is often bound in vain. */
+/** To be called before each node is bound. */
+@inline
+export function enterNode(node: usize): void {
+  isCountedLeaf = node == countedLeaf;
+}
+
+/** A larger part is often wasted: the whole shard must then be bound as well. */
 const PART_DIVISOR: u32 = 2;
 
 @inline
 export function areBlocksCounted(): bool {
-  return atManyBlocks != MANY_IGNORED && partSegments == 0;
+  return atManyBlocks != MANY_IGNORED && isCountedLeaf && partSegments == 0;
 }
 
 /** To be called with the number of a literal's blocks up to the end of `segment`. */
@@ -80,7 +90,7 @@ export function noteBlocks(count: u32, segment: u32): void {
 }
 
 /** As noteBlocks, if these segments were found to have many. */
-export function notePart(segments: u32): void {
+export function setPartSegments(segments: u32): void {
   if (areBlocksCounted()) partSegments = segments;
 }
 
@@ -107,14 +117,14 @@ export function restrictTo(docs: usize, segments: u32): void {
   }
 }
 
-/** Also names their blocks, a bitmap; without it each doc is tested for its blocks. */
+/** To be called after restrictTo. @param blocks  a bitmap with all blocks of these docs */
 export function restrictToBlocks(blocks: usize): void {
   boundBlocks = blocks;
 }
 
-/** Whether binding is restricted to docs that are to be tested one by one. */
+/** Whether binding is restricted to docs, each of which is tested for its blocks. */
 @inline
-export function areDocsTested(): bool {
+export function isDocByDoc(): bool {
   return restrictedDocs != 0 && boundBlocks == 0;
 }
 

@@ -9,7 +9,7 @@ import { prefetch } from '../shard/pages.ts';
 import { clearBit, getBit, setBit } from '../base/bits.ts';
 import { orderCandidates } from './candidate-order.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
-import { contentLeafAt, contentLeaves, slotLeaves } from './node.ts';
+import { contentLeafAt, contentLeaves, leafAt, slotLeaves } from './node.ts';
 
 /** Guess: this many borders (match-starts.ts) cost as much as one block. */
 const BORDERS_A_BLOCK: u32 = 16;
@@ -223,13 +223,18 @@ function prefetchUnit(unit: u32): void {
   if (end > start && end - start <= SPAN_MAX) prefetch(start, end);
 }
 
-/** Estimated bytes to read of a blob: the blocks that a leaf searches, of the leaf with the most. */
+/**
+ * Estimated bytes to read of a blob: the blocks that a leaf searches, of the leaf with the most. Of a
+ * plan with one leaf with ranges only that one counts: whether others are bound may depend on docs
+ * outside the first part, where units must be the same.
+ */
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
+  const isLone = slotLeaves.count == 1;
   let most: u32 = 0;
   for (let i: u32 = 0; i < contentLeaves.count; i++) {
     const node = contentLeafAt(i);
-    if (node.ruledOut) continue;
+    if (node.ruledOut || (isLone && changetype<usize>(node) != changetype<usize>(leafAt(slotLeaves, 0)))) continue;
     const bitmap = node.starts != 0 ? node.starts : node.bitmap;
     if (bitmap == 0) return blob.size;
     let count = countBlocksIn(bitmap, blob.firstBlock, blob.blockCount);

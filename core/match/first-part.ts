@@ -16,17 +16,26 @@ import {
   failStatus,
   indexBytes,
   newDocBitmap,
-  notePart,
   partSegments,
+  setPartSegments,
 } from './bound.ts';
 import { leafAt, MatchNode, slotLeaves } from './node.ts';
+import { RegexLeaf } from './regex-leaf.ts';
 
 /**
  * Whether the part may be bound alone. With several literals the order is that of all docs
- * (candidate-order.ts).
+ * (candidate-order.ts). For an expression that spans lines, which blocks remain depends on the number
+ * of all (match-starts.ts), so that the units would differ.
  */
 export function mayHaveParts(view: ShardView): bool {
-  return slotLeaves.count == 1 && view.blockCount > SEGMENT_BLOCKS;
+  if (slotLeaves.count != 1 || view.blockCount <= SEGMENT_BLOCKS) return false;
+  const leaf = leafAt(slotLeaves, 0);
+  return leaf.kind != NODE_REGEX || changetype<RegexLeaf>(leaf).spansLines == 0;
+}
+
+/** The address of the only leaf with ranges. Precondition: mayHaveParts. */
+export function loneLeaf(): usize {
+  return changetype<usize>(leafAt(slotLeaves, 0));
 }
 
 /**
@@ -42,51 +51,53 @@ export function partBlocks(): u32 {
 }
 
 /**
- * The blocks of a literal in the first segments, as they were found when they were many enough: the
- * bindings of the part and of the whole shard take them.
+ * The candidate blocks of a literal in the first segments, recorded when there were enough for a first
+ * part. Later bindings of the shard copy them instead of reading the lists again.
  */
 @unmanaged
-export class FoundPart {
-  leaf: u32; // address of the literal's node; 0: nothing was found
+export class FoundBlocks {
+  leaf: u32; // address of the literal's node; 0: nothing was recorded
   blocks: u32; // a bitmap, valid as long as the binding is kept
   segments: u32;
   bytes: u32; // of lists that were read for it
 }
-const found = changetype<FoundPart>(memory.data(16, 4));
-if (offsetof<FoundPart>() != 16) ERROR('FoundPart: size');
+const found = changetype<FoundBlocks>(memory.data(16, 4));
+if (offsetof<FoundBlocks>() != 16) ERROR('FoundBlocks: size');
 
-/** Before a shard is bound. @param part  of its binding that is kept; null: there is none */
-export function beginPart(part: FoundPart): void {
+/** Before a shard is bound. @param saved  of its kept binding; null: there is none */
+export function loadFound(saved: FoundBlocks): void {
   found.leaf = 0;
-  if (changetype<usize>(part) != 0) copyPart(part, found);
+  if (changetype<usize>(saved) != 0) copyFound(saved, found);
 }
 
-/** Saves what was found for later bindings of the shard. */
-export function savePart(out: FoundPart): void {
-  copyPart(found, out);
+export function saveFound(out: FoundBlocks): void {
+  copyFound(found, out);
 }
 
 @inline
-function copyPart(from: FoundPart, to: FoundPart): void {
-  memory.copy(changetype<usize>(to), changetype<usize>(from), offsetof<FoundPart>());
+function copyFound(from: FoundBlocks, to: FoundBlocks): void {
+  memory.copy(changetype<usize>(to), changetype<usize>(from), offsetof<FoundBlocks>());
 }
 
-/** Copies the blocks found for a literal to the empty `bitmap`; returns the number of segments. */
-export function takePart(leaf: MatchNode, bitmap: usize): u32 {
+/** Copies the recorded blocks of a literal to the empty `bitmap`; returns the number of segments. */
+export function reuseFound(leaf: MatchNode, bitmap: usize): u32 {
   if (found.leaf != <u32>changetype<usize>(leaf)) return 0;
   memory.copy(bitmap, found.blocks, <usize>found.segments * BITMAP_SIZE);
   countIndexBytes(found.bytes);
-  notePart(found.segments);
+  setPartSegments(found.segments);
   return found.segments;
 }
 
-/** Notes what was found if binding has ended early; `bytes` of lists were read before. */
-export function keepPart(leaf: MatchNode, bitmap: usize, bytes: f64): void {
+/**
+ * Records the blocks if binding ended because the literal has many. @param bytesBefore  indexBytes
+ * before this literal
+ */
+export function recordFound(leaf: MatchNode, bitmap: usize, bytesBefore: f64): void {
   if (failStatus != STATUS_STOPPED || partSegments == 0) return;
   found.leaf = <u32>changetype<usize>(leaf);
   found.blocks = <u32>bitmap;
   found.segments = partSegments;
-  found.bytes = <u32>(indexBytes - bytes);
+  found.bytes = <u32>(indexBytes - bytesBefore);
 }
 
 /** The docs whose content is in the first `segments` segments; 0: failStatus is set. */

@@ -31,7 +31,7 @@ import {
   uniteBitmaps,
 } from './bound.ts';
 import { current } from './current.ts';
-import { keepPart, takePart } from './first-part.ts';
+import { recordFound, reuseFound } from './first-part.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { probeGram } from './lookups.ts';
 import {
@@ -127,11 +127,11 @@ function bindContent(arena: Arena, node: TextLeaf): usize {
   if (bitmap == 0) return NO_DOCS;
   node.bitmap = <u32>bitmap;
   if (grams.gramCharCount >= 3) {
-    const bytes = indexBytes;
-    const first = takePart(node, bitmap);
-    if (!fillWithGrams(arena, grams, first, bitmap, VERIFY_LITERAL_NS) && first == 0)
+    const bytesBefore = indexBytes;
+    const segments = reuseFound(node, bitmap);
+    if (!fillWithGrams(arena, grams, segments, bitmap, VERIFY_LITERAL_NS) && segments == 0)
       node.ruledOut = RULED_OUT_FOLDED;
-    keepPart(node, bitmap, bytes);
+    recordFound(node, bitmap, bytesBefore);
   } else {
     const isSelective = uniteShort(arena, grams, bitmap);
     if (!isSelective && grams.marks == 0) {

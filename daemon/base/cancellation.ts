@@ -1,5 +1,5 @@
-// Whether the client of a request is gone. Its AbortSignal is created on first use, and not for listeners: one takes 5 us of
-// the 300 of a search, and 15 with a listener.
+// Whether the client of a request is gone. Its AbortSignal is created on first use, and not for listeners. A search takes 300 us;
+// creating the signal takes 5, with a listener 15.
 
 import { notePart } from './observed-calls.ts';
 
@@ -8,7 +8,7 @@ export type Cancellation = AbortSignal | LazySignal;
 
 export class LazySignal {
   #controller: AbortController | undefined;
-  #listeners: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   aborted = false;
 
   /** The real signal. */
@@ -25,23 +25,21 @@ export class LazySignal {
     if (this.aborted) return;
     this.aborted = true;
     this.#controller?.abort();
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
   }
 
   throwIfAborted(): void {
     if (this.aborted) this.signal.throwIfAborted();
   }
 
-  /** As of an AbortSignal; listeners do not throw. */
+  /** Like an AbortSignal's, but listeners must not throw. */
   addEventListener(_type: 'abort', listener: () => void, _options?: { once: boolean }): void {
-    if (!this.aborted) this.#listeners.push(listener);
+    if (!this.aborted) this.#listeners.add(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const index = this.#listeners.indexOf(listener);
-    if (index >= 0) this.#listeners.splice(index, 1);
+    this.#listeners.delete(listener);
   }
 }
 

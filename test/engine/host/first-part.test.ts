@@ -47,7 +47,7 @@ function makeDocs(): TestDoc[] {
 
 const DOCS = makeDocs();
 /** Docs with "COMMON". */
-const RARE = DOCS.filter(({ bytes }) => Buffer.from(bytes).includes('COMMON')).length;
+const UPPER_CASE_COUNT = DOCS.filter(({ bytes }) => Buffer.from(bytes).includes('COMMON')).length;
 /** By text: whether it is an expression. */
 const LONG: Readonly<Record<string, boolean>> = {
   common: false,
@@ -57,6 +57,12 @@ const LONG: Readonly<Record<string, boolean>> = {
   'common file:d1': false,
   'common -file:d1': false,
   '(common or seldom)': false,
+  // Others than the counted leaf are bound first, or not at all in the part.
+  'common or -content:later': false,
+  'common -(file:^z later)': false,
+  'common -(file:^z no)': false,
+  '(file:^z common) or file:^d1': false,
+  '-content:other common': false,
   'com+on.n\\d': true,
   'mon.n\\d+.': true,
 };
@@ -76,7 +82,7 @@ for (const build of ['debug', 'release'] as const) {
       for (const [query, isRegex] of Object.entries(LONG)) {
         searcher.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
         const part = searcher.bind(shardId, neverStops, true)!;
-        const isLone = !query.includes('or');
+        const isLone = query !== '(common or seldom)';
         assert.equal(part.isPart, isLone, query);
         const units = unitsOf(searcher, part.unitCount);
         const whole = searcher.bind(shardId);
@@ -86,7 +92,7 @@ for (const build of ['debug', 'release'] as const) {
         assert.ok(part.unitCount > 1 && part.unitCount < whole.unitCount, query);
         assert.ok(part.candidateDocs < whole.candidateDocs, query);
         assert.ok(part.indexBytes < whole.indexBytes, query);
-        // What the part has found does not show in the binding of all.
+        // Reusing the part's blocks does not change the whole binding.
         const fresh = new Searcher(module);
         assert.deepEqual(fresh.setShards([shard]), []);
         fresh.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
@@ -100,8 +106,10 @@ for (const build of ['debug', 'release'] as const) {
     // All blocks have its grams, and few its capitals.
     searcher.beginPlan(encodedPlan('COMMON', false, [], true));
     const capitals = searcher.bind(shardId, neverStops, true)!;
-    assert.deepEqual([capitals.isPart, capitals.candidateDocs], [false, RARE]);
-    for (const query of ['seldom', 'common seldom', 'none of them', 'other']) {
+    assert.deepEqual([capitals.isPart, capitals.candidateDocs], [false, UPPER_CASE_COUNT]);
+    searcher.beginPlan(encodedPlan('common\\s+n\\d', true));
+    assert.equal(searcher.bind(shardId, neverStops, true)!.isPart, false, 'spans lines');
+    for (const query of ['seldom', 'seldom -content:common', 'common seldom', 'none of them', 'other']) {
       searcher.beginPlan(encodedPlan(query));
       assert.equal(searcher.bind(shardId, neverStops, true)!.isPart, query === 'other', query);
     }
