@@ -351,7 +351,7 @@ onBothAdapters('streamed searches', (kind) => {
   test('a batch that cannot be built: error, no later batch, final, [DONE]', { skip }, async () => {
     const module = await coreModule('release');
     const shards = [makeShard(module, 0, 400)];
-    const options = { workers: 2, inlineNs: 0n, eventSizeMax: 1000 };
+    const options = { workers: 2, inlineNs: 0n, eventSizeMax: 65_600 };
     const { world, engine } = await observe(kind, module, shards, options);
     const events = await eventsOf(world, { query: 'common' });
     assert.deepEqual(
