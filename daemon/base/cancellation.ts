@@ -1,5 +1,5 @@
-// Whether the client of a request is gone. Its AbortSignal is created on first use, and not for listeners. A search takes 300 us;
-// creating the signal takes 5, with a listener 15.
+// Whether the client of a request is gone. Its AbortSignal is created on first use, and not for listeners: most requests need
+// none, and one takes 5 us of the 300 of a search.
 
 import { notePart } from './observed-calls.ts';
 
