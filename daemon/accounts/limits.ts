@@ -148,7 +148,9 @@ export class Ledger {
     entry.cap = limit ?? UNLIMITED;
     entry.isActive = true;
     if (entry.used >= entry.cap) return refuse(entry, entry.cap);
-    if (entry.isLoaded && !this.#store.isShared) return admit(entry);
+    // Requests behind waiting ones wait too: `used` is without those until the store answers.
+    const isKnown = entry.isLoaded && entry.waiters.length === 0;
+    if (isKnown && !this.#store.isShared) return admit(entry);
     if (!this.#hasCredit(entry)) return this.#wait(entry);
     this.#query(entry);
     return admit(entry);

@@ -27,6 +27,8 @@ export type Step =
       readonly daemon: number;
       readonly user: string;
       readonly count: number;
+      /** How many come before the next turn; those of later turns meet an exchange with the store under way. */
+      readonly perTurn: number;
     }
   | { readonly kind: 'limit'; readonly user: string; readonly limit: number | null }
   | { readonly kind: 'wall'; readonly wallMs: number }
@@ -57,6 +59,7 @@ export function steps(hasFailures: boolean): fc.Arbitrary<Step[]> {
         daemon,
         user,
         count: fc.integer({ min: 1, max: 20 }),
+        perTurn: fc.constantFrom(1, 3, 20),
       }),
     },
     { weight: 7, arbitrary: fc.record({ kind: fc.constant('limit' as const), user, limit }) },
@@ -160,7 +163,7 @@ function forget(count: Count, daemon: Daemon, nowMs: number): void {
 
 async function playTakes(
   player: Player,
-  { daemon: index, user, count }: Step & { readonly kind: 'take' },
+  { daemon: index, user, count, perTurn }: Step & { readonly kind: 'take' },
 ): Promise<void> {
   const { world, wallMs, counts } = player;
   const daemon = player.daemons[index % player.daemons.length];
@@ -169,7 +172,10 @@ async function playTakes(
   const key = `${new Date(wallMs).toISOString().slice(0, 10)} ${user}`;
   const bounds = counts.get(key) ?? { min: 0, max: 0, doubt: 0, admitted: [] };
   counts.set(key, bounds);
-  const all = Array.from({ length: count }, async () => daemon.ledger.take(user, limit, wallMs));
+  const all = Array.from({ length: count }, async (_, i) => {
+    for (let turn = Math.floor(i / perTurn); turn > 0; turn--) await Promise.resolve();
+    return daemon.ledger.take(user, limit, wallMs);
+  });
   const outcomes = await settle(Promise.allSettled(all));
   const decisions = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const admitted = decisions.filter((one) => one.admitted).length;
