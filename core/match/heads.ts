@@ -1,13 +1,14 @@
 // Heads: the docs to evaluate first, because the query names them (head-names.ts) or a symbol that
 // they define. Found by path grams and the order of names, without posting lists, in every shard
-// before it is bound. A lone literal names the symbols that equal it, or its longest identifier;
-// several name what they spell together: `kmem cache create` is kmem_cache_create, or
-// kmemCacheCreate.
+// before it is bound. A lone literal names the symbols that equal it, or its longest identifier, in
+// the same case if the search is case-sensitive; several name what they spell together, in any case:
+// `kmem cache create` is kmem_cache_create, or kmemCacheCreate.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NODE_TEXT } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_FRAME } from '../shared/status.ts';
 import {
+  beginsWithText,
   hasSymbols,
   isSymbolNamed,
   lowerSymbolName,
@@ -26,7 +27,7 @@ import {
   newDocBitmap,
 } from './bound.ts';
 import { hasNameHeads, nameHeadDocs } from './head-names.ts';
-import { RangeLeaf, leafAt, failCompiling, slotLeaves } from './node.ts';
+import { failCompiling, isCaseSensitive, leafAt, RangeLeaf, slotLeaves } from './node.ts';
 
 /** Bound: keys of longer names are cut. */
 const TEXT_SIZE_MAX: u32 = 200;
@@ -70,12 +71,15 @@ function foundNamesOf(view: ShardView, index: u32): FoundNames {
 
 /** Views refer to it, to tell whether their names are of this plan; 0 is never valid. */
 let generation: u32 = 0;
+/** 1: only names in the case of the text. */
+let isCaseExact: u32 = 0;
 
 /** Finds the texts of the compiled tree. Errors: compileStatus is set if the arena is full. */
 export function compileHeads(arena: Arena): void {
   generation = max(1, generation + 1);
   textAt(0).size = 0;
   textAt(1).size = 0;
+  isCaseExact = 0;
   let size: u32 = slotLeaves.count;
   for (let i: u32 = 0; i < slotLeaves.count; i++) {
     const leaf = leafAt(slotLeaves, i);
@@ -95,6 +99,7 @@ function setText(text: HeadText, start: usize, size: usize): void {
 
 /** The literal, and the longest identifier in it. */
 function setLoneTexts(leaf: RangeLeaf): void {
+  isCaseExact = isCaseSensitive(leaf);
   setText(textAt(0), leaf.data, leaf.dataSize);
   const end = <usize>leaf.data + leaf.dataSize;
   let best: usize = 0;
@@ -163,14 +168,14 @@ function bestNames(view: ShardView): u32 {
 
 const NAMES_NONE: u32 = 0;
 const NAMES_PREFIXED: u32 = 1;
-/** Some equal the text, ignoring case. */
+/** Some equal the text. */
 const NAMES_WHOLE: u32 = 2;
 
-/** Finds names equal to the text, else those that begin with it, if they are few. */
+/** Finds names equal to the text ignoring case, else those that begin with it, if they are few. */
 function findNames(view: ShardView, text: HeadText, found: FoundNames): void {
   found.kind = NAMES_NONE;
   if (text.size == 0 || !hasSymbols(view)) return;
-  const start = lowerSymbolName(view, text.start, text.size, true, false);
+  let start = lowerSymbolName(view, text.start, text.size, true, false);
   let end = start;
   // Names equal to the text precede those that begin with it.
   if (isNameOf(view, start, text, true)) {
@@ -186,6 +191,13 @@ function findNames(view: ShardView, text: HeadText, found: FoundNames): void {
   }
   found.start = start;
   found.end = end;
+  while (start < end && !isInCase(view, start, text)) start++;
+  if (start == end) found.kind = NAMES_NONE;
+}
+
+@inline
+function isInCase(view: ShardView, name: u32, text: HeadText): bool {
+  return isCaseExact == 0 || beginsWithText(view, name, text.start, text.size);
 }
 
 @inline
@@ -209,6 +221,7 @@ export function definingDocs(arena: Arena, visible: usize): usize {
     const found = foundNamesOf(boundView, i);
     if (found.kind != best) continue;
     for (let name = found.start; name < found.end; name++) {
+      if (!isInCase(boundView, name, textAt(i))) continue;
       if (!readSymbolList(boundView, name, blocks)) failBinding(STATUS_FRAME);
       countIndexBytes(symbolListBytes);
     }

@@ -464,6 +464,12 @@ export function isSymbolNamed(
   return compareFolded(text, size, nameAt(view, name), nameSizeAt(view, name), isPrefix) == 0;
 }
 
+/** Whether a name begins with `text`, in the same case. */
+export function beginsWithText(view: ShardView, name: u32, text: usize, size: u32): bool {
+  needName(view, name);
+  return nameSizeAt(view, name) >= size && memory.compare(nameAt(view, name), text, size) == 0;
+}
+
 /** Size in bytes of the list read by readSymbolList. */
 export let symbolListBytes: u32 = 0;
 

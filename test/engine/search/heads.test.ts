@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import {
+  encodedPlan,
   Engine,
   type FileResult,
   REPO,
@@ -77,6 +78,26 @@ for (const shardCount of [1, 7]) {
     assert.ok(stats['filesConsidered']! < 600, 'not all docs are looked at');
   });
 }
+
+void test('a case-sensitive word has heads only for names in its case', async () => {
+  const [engine] = await enginesOf([doc('a.c', 'int @grab_It(void); GRAB_IT grab_it\n')], 1);
+  const { searcher } = engine!.parts;
+  const [shard] = engine!.parts.snapshots.current.shards;
+  for (const [query, isCaseSensitive, hasHeads] of [
+    ['grab_It', true, true],
+    ['grab_it', true, false],
+    ['GRAB_IT', true, false],
+    ['GRAB_IT', false, true],
+    ['grab_I', true, true],
+    ['GRAB_I', true, false],
+    ['GRAB_I', false, true],
+    ['"grab_It("', true, true],
+    ['"GRAB_IT("', true, false],
+  ] as const) {
+    searcher.beginPlan(encodedPlan(query, false, [], isCaseSensitive));
+    assert.equal(searcher.hasHeads(shard!.shardId), hasHeads, `${query} ${isCaseSensitive}`);
+  }
+});
 
 const NAMES = ['map', 'mapped', 'map_new', 'new_map'];
 const wordArbitrary = fc.oneof(
