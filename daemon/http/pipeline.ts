@@ -415,10 +415,18 @@ function findRoute({ router }: Pipeline, exchange: Exchange): HttpResponse | und
   const isBelow = path === router.prefix || path.startsWith(`${router.prefix}/`);
   const found = router.find(path) ?? (isBelow ? unknownPage(exchange) : undefined);
   if (found === undefined)
-    throw new ApiError('NOT_FOUND', isBelow ? 'Not found.' : outsideText(router.prefix));
+    throw new ApiError(
+      'NOT_FOUND',
+      isBelow ? unknownText(router, path) : outsideText(router.prefix),
+    );
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
   return undefined;
+}
+
+function unknownText({ prefix }: Pipeline['router'], path: string): string {
+  const shown = path.length <= 200 ? path : `${path.slice(0, 200)}...`;
+  return `Not found: ${shown}. GET ${prefix}/api/openapi.json lists all paths.`;
 }
 
 /** Plain text: behind a proxy that strips the prefix, a page could load none of its files. */

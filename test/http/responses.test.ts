@@ -95,7 +95,7 @@ test('MessagePack carries the same object, errors too, and varies by Accept', as
   assert.deepEqual(unpackr.unpack(missing.body), {
     statusCode: 404,
     errorCode: 'NOT_FOUND',
-    message: 'Not found.',
+    message: 'Not found: /api/none. GET /api/openapi.json lists all paths.',
   });
   const repos = await world.call({ path: '/api/repos', headers: { Accept } });
   assert.deepEqual(unpackr.unpack(repos.body), []);
