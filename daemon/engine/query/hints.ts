@@ -24,6 +24,8 @@ interface Habit {
   readonly instead: (...groups: string[]) => string;
   /** Only without isRegexEnabled. */
   readonly isOfWords?: true;
+  /** The message asks for isRegexEnabled. */
+  readonly needsRegex?: true;
   /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;
 }
@@ -95,11 +97,14 @@ const HABITS: readonly Habit[] = [
   },
   habit('(?:&&|AND)', 'All words of a query must match; there is no operator for that.', '$1'),
   habit('(?:\\|\\||OR)', 'The operator is or, in lower case.', '$1or'),
-  habit(
-    '/([^\\s/]+)/',
-    'Write regular expressions without slashes, and set isRegexEnabled.',
-    '$1$2',
-  ),
+  {
+    ...habit(
+      '/([^\\s/]+)/',
+      'Write regular expressions without slashes, and set isRegexEnabled.',
+      '$1$2',
+    ),
+    needsRegex: true,
+  },
   habit(
     '(-?f(?:ile)?:)([^\\s()^$|+\\\\]*[*?][^\\s()^$|+\\\\]*)',
     'file: takes a regular expression, not a glob.',
@@ -112,6 +117,7 @@ const HABITS: readonly Habit[] = [
       (all) => all,
     ),
     isOfWords: true,
+    needsRegex: true,
     isDoubtful: true,
   },
 ];
@@ -144,15 +150,17 @@ export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false)
   if (!(isFound ? ANY_SURE_HABIT : ANY_HABIT).test(masked)) return [];
   const messages: string[] = [];
   let changed = masked;
-  for (const { pattern, message, instead, isOfWords, isDoubtful } of HABITS) {
+  let isForRegex = isRegexEnabled;
+  for (const { pattern, message, instead, isOfWords, isDoubtful, needsRegex } of HABITS) {
     if ((isOfWords && isRegexEnabled) || (isDoubtful && isFound)) continue;
     const matches = [...changed.matchAll(pattern)];
     if (!matches.some(isHabit)) continue;
     changed = changed.replaceAll(pattern, (...groups: string[]) => instead(...groups));
     messages.push(message);
+    isForRegex ||= needsRegex === true;
   }
   const query = unmask(withoutGaps(changed), quotes);
-  const isChanged = query !== unmask(withoutGaps(masked), quotes) && parses(query, isRegexEnabled);
+  const isChanged = query !== unmask(withoutGaps(masked), quotes) && parses(query, isForRegex);
   return [...new Set(messages)]
     .slice(0, HINTS_MAX)
     .map((message) => (isChanged ? { message, query } : { message }));

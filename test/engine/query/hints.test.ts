@@ -41,6 +41,8 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['a && b', 'a b'],
   ['a || b', 'a or b'],
   ['/fo+/', 'fo+'],
+  ['/a(/', undefined],
+  ['/a(/ && path:x', undefined],
   ['repo:x@v1 foo', 'repo:x rev:v1 foo'],
   ['file:src/*.ts foo', raw`file:src/.*\.ts$ foo`],
   ['(path:a or path:b)', '(file:a or file:b)'],
@@ -73,7 +75,8 @@ for (const [text, ...queries] of CASES) {
     assert.ok(hints.length <= HINTS_MAX);
     for (const { message, query } of hints) {
       assert.match(message, /^[^ ].*\.$/);
-      if (query !== undefined) parseQuery(query, { isRegexEnabled: false });
+      const isRegexEnabled = /isRegexEnabled/.test(message);
+      if (query !== undefined) parseQuery(query, { isRegexEnabled });
     }
   });
 }
