@@ -91,18 +91,31 @@ export function listSize(view: ShardView, gram: u32): u32 {
   return listReference(view, next) - reference;
 }
 
+/** Lists that nextLongList passes at once if they are short. */
+const STRIDE_MAX: u32 = 64;
+
 /**
  * The first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes; gramCount: none.
+ * Most lists are so short that many in a row have less.
  */
 export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   const end = view.gramCount;
   while (gram < end && isSingle(listReference(view, gram))) gram++;
-  // A list ends at the start of the next one; single postings have none.
-  for (let next = gram + 1; next <= end; next++) {
-    const reference = listReference(view, next);
-    if (isSingle(reference)) continue;
-    if (reference - listReference(view, gram) >= sizeMin) return gram;
-    gram = next;
+  let stride = STRIDE_MAX;
+  while (gram < end) {
+    // A list ends at the start of the next one; single postings have none.
+    let next = min(end, gram + stride);
+    while (next > gram && isSingle(listReference(view, next))) next--;
+    const isNextOnly = next == gram || stride == 1;
+    if (next == gram) {
+      next = min(end, gram + stride + 1);
+      while (next < end && isSingle(listReference(view, next))) next++;
+    }
+    if (listReference(view, next) - listReference(view, gram) < sizeMin) {
+      gram = next;
+      stride = min(stride << 1, STRIDE_MAX);
+    } else if (isNextOnly) return gram;
+    else stride >>= 1;
   }
   return end;
 }
