@@ -9,6 +9,7 @@ import {
   GRAM_CHAR_BITS,
   NONE_ID,
   SEGMENT_BLOCKS,
+  SHARD_BITMAP_SIZE,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import {
@@ -263,17 +264,31 @@ export function intersectGrams(
   return isAny;
 }
 
-/** Guess: cost of reading the rarest list of the keys; 0 if a gram is absent. */
-export function readCostNs(keys: usize, keyCount: u32): u32 {
-  let least: u32 = 0xffffffff;
+/** Segments of a shard at most. */
+export const SEGMENTS_MAX: u32 = SHARD_BITMAP_SIZE / BITMAP_SIZE;
+const leastCosts = memory.data(128, 4);
+if (SEGMENTS_MAX * 4 > 128) ERROR('leastCosts: size');
+
+/**
+ * Guess: adds the cost of reading the rarest list of the keys to `costs`, nanoseconds by segment, u64
+ * each. Nothing is read where a gram is absent.
+ */
+export function addReadCosts(keys: usize, keyCount: u32, costs: usize): void {
+  memory.fill(leastCosts, 0xff, SEGMENTS_MAX * 4);
   for (let i: u32 = 0; i < keyCount; i++) {
     const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
-    if (gram == GRAM_ABSENT) return 0;
-    const segments = popcnt(listMask(boundView, gram));
-    const frame = listSize(boundView, gram) / max(1, segments);
-    least = min(least, segments * frameCostNs(frame));
+    if (gram == GRAM_ABSENT) return;
+    const mask = listMask(boundView, gram);
+    const costNs = frameCostNs(listSize(boundView, gram) / max(1, popcnt(mask)));
+    for (let rest = boundSegments; rest != 0; rest &= rest - 1) {
+      const least = leastCosts + (<usize>ctz(rest) << 2);
+      store<u32>(least, min(load<u32>(least), ((mask >> ctz(rest)) & 1) != 0 ? costNs : 0));
+    }
   }
-  return least;
+  for (let segment: usize = 0; segment < SEGMENTS_MAX; segment++) {
+    const cost = costs + (segment << 3);
+    store<u64>(cost, load<u64>(cost) + load<u32>(leastCosts + (segment << 2)));
+  }
 }
 
 @inline
@@ -368,6 +383,48 @@ function keepMarkedOfBound(marks: usize, bitmap: usize): void {
 export function countBits(bitmap: usize, size: usize): u32 {
   let count: u64 = 0;
   for (let i: usize = 0; i < size; i += 8) count += popcnt(load<u64>(bitmap + i));
+  return <u32>count;
+}
+
+/**
+ * How many blocks of a segment are in the bitmap. Without the last one, whose next block is elsewhere, and without those of
+ * contents that are also in other segments: then the number is the same in a first part as in the whole shard.
+ */
+export function countInnerBlocks(bitmap: usize, segment: u32): u32 {
+  const first = segment * SEGMENT_BLOCKS;
+  let end = min(first + SEGMENT_BLOCKS, boundView.blockCount);
+  if (end <= first) return 0;
+  const start = max(first, endOfBlobBefore(first));
+  if (end == first + SEGMENT_BLOCKS) {
+    const lastBlob = blockAt(boundView, end - 1).blobId;
+    end--;
+    if (lastBlob != NONE_ID) {
+      const blob = blobAt(boundView, lastBlob);
+      if (blob.firstBlock + blob.blockCount > end + 1) end = min(end, blob.firstBlock);
+    }
+  }
+  return start < end ? countBetween(bitmap, start, end) : 0;
+}
+
+/** The end of the content that `block` continues, or `block`. */
+function endOfBlobBefore(block: u32): u32 {
+  const blobId = blockAt(boundView, block).blobId;
+  if (blobId == NONE_ID) return block;
+  const blob = blobAt(boundView, blobId);
+  return blob.firstBlock < block ? blob.firstBlock + blob.blockCount : block;
+}
+
+/** Number of set bits [start, end), of at least one. */
+function countBetween(bitmap: usize, start: u32, end: u32): u32 {
+  const firstWord = start >> 6;
+  const lastWord = (end - 1) >> 6;
+  let count: u64 = 0;
+  for (let i = firstWord; i <= lastWord; i++) {
+    let word = load<u64>(bitmap + (<usize>i << 3));
+    if (i == firstWord) word &= ~(<u64>0) << (start & 63);
+    if (i == lastWord) word &= ~(<u64>0) >> (63 - ((end - 1) & 63));
+    count += popcnt(word);
+  }
   return <u32>count;
 }
 

@@ -73,6 +73,11 @@ export function enterNode(node: usize): void {
   isCountedLeaf = node == countedLeaf;
 }
 
+/** The blocks of the node that is being bound do not count from here on. */
+export function stopCounting(): void {
+  isCountedLeaf = false;
+}
+
 /** A larger part is often wasted: the whole shard must then be bound as well. */
 const PART_DIVISOR: u32 = 2;
 
@@ -115,6 +120,18 @@ export function restrictTo(docs: usize, segments: u32): void {
     if (load<u64>(docs + offset) != 0)
       setBit(boundGroups, (<u32>offset << 3) >> boundView.pathGroupShift);
   }
+}
+
+/** From here on lists are read only in some segments, a bit each. Returns what widenSegments takes. */
+export function narrowSegments(segments: u32): u32 {
+  const before = boundSegments;
+  boundSegments &= segments;
+  return before;
+}
+
+/** Ends narrowSegments. */
+export function widenSegments(before: u32): void {
+  boundSegments = before;
 }
 
 /** To be called after restrictTo. @param blocks  a bitmap with all blocks of these docs */

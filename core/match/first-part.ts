@@ -20,17 +20,13 @@ import {
   setPartSegments,
 } from './bound.ts';
 import { leafAt, MatchNode, slotLeaves } from './node.ts';
-import { RegexLeaf } from './regex-leaf.ts';
 
 /**
  * Whether the part may be bound alone. With several literals the order is that of all docs
- * (candidate-order.ts). For an expression that spans lines, which blocks remain depends on the number
- * of all (match-starts.ts), so that the units would differ.
+ * (candidate-order.ts).
  */
 export function mayHaveParts(view: ShardView): bool {
-  if (slotLeaves.count != 1 || view.blockCount <= SEGMENT_BLOCKS) return false;
-  const leaf = leafAt(slotLeaves, 0);
-  return leaf.kind != NODE_REGEX || changetype<RegexLeaf>(leaf).spansLines == 0;
+  return slotLeaves.count == 1 && view.blockCount > SEGMENT_BLOCKS;
 }
 
 /** The address of the only leaf with ranges. Precondition: mayHaveParts. */

@@ -4,11 +4,19 @@
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { getBit } from '../base/bits.ts';
-import { GRAM_CHAR_BITS } from '../shared/format.ts';
+import { BITMAP_SIZE, GRAM_CHAR_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
-import { countBits, newBlockBitmap, uniteGram } from './block-sets.ts';
-import { blockBitmapSize, boundView, failBinding, failStatus } from './bound.ts';
+import { countInnerBlocks, newBlockBitmap, uniteGram } from './block-sets.ts';
+import {
+  blockBitmapSize,
+  boundSegments,
+  boundView,
+  failBinding,
+  failStatus,
+  narrowSegments,
+  widenSegments,
+} from './bound.ts';
 import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
 /** Guess: this few blocks, or this small a share of the shard's, are read faster than ruled out. */
@@ -25,8 +33,8 @@ const GRAM_CHAR_MASK: u32 = GRAM_CHAR_COUNT - 1;
  * `bytes`. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
-  if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE))
-    return;
+  let segments = segmentsWithMany(blocks, boundSegments, boundView.blockCount / FEW_SHARE);
+  if (segments == 0) return;
   const mark = arenaMark(arena);
   const gramChars = arenaAlloc(arena, GRAM_CHAR_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
@@ -35,17 +43,28 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (failStatus != 0) return;
   listForeignGramChars(bytes, gramChars);
   const count = listDenseGrams(gramChars, grams);
-  for (let i: u32 = 0; i < count && failStatus == 0; ) {
+  for (let i: u32 = 0; i < count && segments != 0 && failStatus == 0; ) {
+    const bound = narrowSegments(segments);
     const end = min(i + LISTS_AT_ONCE, count);
     for (; i < end; i++) {
       const gram = load<u32>(grams + (<usize>i << 3));
       probeGram(boundView, load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2)));
       uniteGram(gram, covered);
     }
+    widenSegments(bound);
     dropBlocksBefore(blocks, covered);
-    if (countBits(blocks, blockBitmapSize) < FEW_BLOCKS) break;
+    segments = segmentsWithMany(blocks, segments, 0);
   }
   arenaReset(arena, mark);
+}
+
+/** Those of `segments` with their share of `least` blocks, or of FEW_BLOCKS if that is more. */
+function segmentsWithMany(blocks: usize, segments: u32, least: u32): u32 {
+  const share = max(FEW_BLOCKS, least) / max(1, <u32>(blockBitmapSize / BITMAP_SIZE));
+  let many: u32 = 0;
+  for (let rest = segments; rest != 0; rest &= rest - 1)
+    if (countInnerBlocks(blocks, ctz(rest)) >= share) many |= rest & (0 - rest);
+  return many;
 }
 
 /** Sets gramChars[c] to 1 if every byte with the gram character c is ASCII and outside the set, else to 0. */

@@ -10,26 +10,33 @@
 //            block, or the next block may consist only of bytes of the chain.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
-import { getBit } from '../base/bits.ts';
+import { getBit, setBit } from '../base/bits.ts';
+import { BITMAP_SIZE, SEGMENT_BLOCKS } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
 import {
+  addReadCosts,
   blocksOfDocs,
-  countBits,
+  countInnerBlocks,
   docsOfBlocks,
   intersectGrams,
   newBlockBitmap,
-  readCostNs,
+  SEGMENTS_MAX,
   setAllBlocks,
 } from './block-sets.ts';
 import {
   ALL_DOCS,
+  areBlocksCounted,
   blockBitmapSize,
+  boundSegments,
   boundView,
   failStatus,
   intersectBitmaps,
+  narrowSegments,
   NO_DOCS,
+  stopCounting,
   uniteBitmaps,
+  widenSegments,
 } from './bound.ts';
 import { docsOfCondition, fillBlocks, gramsOf } from './conditions.ts';
 import { Expression, isGiven } from './expression.ts';
@@ -55,7 +62,12 @@ export function bindSpanning(
 ): usize {
   let docs: usize = ALL_DOCS;
   if (isGiven(expression.condition)) {
+    if (expression.condition.kind != NODE_GRAMS && areBlocksCounted()) {
+      countBlocksWithAll(arena, expression.condition, bitmap);
+      stopCounting();
+    }
     docs = docsOfCondition(arena, node, expression.condition, bitmap);
+    stopCounting();
     if (docs == NO_DOCS) return NO_DOCS;
     blocksOfDocs(docs, bitmap);
     if (!isGiven(expression.start) && !isGiven(expression.near)) return docs;
@@ -73,6 +85,17 @@ export function bindSpanning(
   docs = docsOfBlocks(arena, node, starts);
   if (docs != NO_DOCS) blocksOfDocs(docs, bitmap);
   return docs;
+}
+
+/**
+ * Counts the blocks that have all that a match requires (first-part.ts). Why not the docs that have
+ * it: in most of them the parts of a match are far apart. Only the first half may be a part.
+ */
+function countBlocksWithAll(arena: Arena, condition: MatchNode, scratch: usize): void {
+  const half = boundView.blockCount / (2 * SEGMENT_BLOCKS);
+  const bound = narrowSegments((<u32>1 << half) - 1);
+  fillBlocks(arena, condition, scratch);
+  widenSegments(bound);
 }
 
 /** Keeps in `starts` the inside blocks and the borders; sets the node's borders. */
@@ -108,8 +131,8 @@ function copyOf(arena: Arena, bitmap: usize): usize {
 
 /**
  * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do together
- * with the next one, as long as reading lists pays. The next block may be of another blob: a false
- * candidate.
+ * with the next one, in the segments where reading lists pays. The next block may be of another
+ * blob: a false candidate.
  */
 function intersectNear(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
   if (condition.kind == NODE_AND) {
@@ -118,23 +141,46 @@ function intersectNear(arena: Arena, condition: MatchNode, inside: usize, near: 
     }
     return;
   }
-  const saved = (<u64>countBits(inside, blockBitmapSize) * VERIFY_START_NS) / BIND_COST_TIMES;
-  if (saved < costNs(condition)) return;
+  const segments = payingSegments(condition, inside);
+  if (segments == 0) return;
   const mark = arenaMark(arena);
   const addedInside = newBlockBitmap(arena);
   const addedNear = newBlockBitmap(arena);
+  const bound = narrowSegments(segments);
   if (failStatus == 0) addNear(arena, condition, near, addedInside, addedNear);
-  intersectBitmaps(inside, addedInside, blockBitmapSize);
-  intersectBitmaps(near, addedNear, blockBitmapSize);
+  widenSegments(bound);
+  for (let rest = segments; rest != 0; rest &= rest - 1) {
+    const segment = <u32>ctz(rest);
+    // The lists of the next block were not read.
+    if (((segments >> 1) & (rest & (0 - rest))) == 0)
+      setBit(addedNear, (segment + 1) * SEGMENT_BLOCKS - 1);
+    const offset = <usize>segment * BITMAP_SIZE;
+    intersectBitmaps(inside + offset, addedInside + offset, BITMAP_SIZE);
+    intersectBitmaps(near + offset, addedNear + offset, BITMAP_SIZE);
+  }
   arenaReset(arena, mark);
 }
 
-function costNs(condition: MatchNode): u64 {
+const costs = memory.data(256, 8);
+if (SEGMENTS_MAX * 8 > 256) ERROR('costs: size');
+
+/** Where reading the lists costs less than searching the blocks that it excludes; a bit each. */
+function payingSegments(condition: MatchNode, inside: usize): u32 {
+  memory.fill(costs, 0, SEGMENTS_MAX * 8);
+  addCosts(condition);
+  let segments: u32 = 0;
+  for (let rest = boundSegments; rest != 0; rest &= rest - 1) {
+    const segment = <u32>ctz(rest);
+    const saved = (<u64>countInnerBlocks(inside, segment) * VERIFY_START_NS) / BIND_COST_TIMES;
+    if (saved >= load<u64>(costs + (<usize>segment << 3))) segments |= 1 << segment;
+  }
+  return segments;
+}
+
+function addCosts(condition: MatchNode): void {
   if (condition.kind == NODE_GRAMS)
-    return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
-  let sum: u64 = 0;
-  for (let i: u32 = 0; i < condition.childCount; i++) sum += costNs(nodeAt(condition.children, i));
-  return sum;
+    return addReadCosts(gramsOf(condition).keys, gramsOf(condition).keyCount, costs);
+  for (let i: u32 = 0; i < condition.childCount; i++) addCosts(nodeAt(condition.children, i));
 }
 
 /** Adds the blocks of `within` that satisfy the condition, as in intersectNear. */
