@@ -34,7 +34,12 @@ import { CleanupJobs } from './cleanup-jobs.ts';
 import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } from './mirrors.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
-import { LatestVisibility, narrowed, type OtherRepositoryError } from './confirm-fetch.ts';
+import {
+  isStricter,
+  LatestVisibility,
+  narrowed,
+  type OtherRepositoryError,
+} from './confirm-fetch.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
 import { Submodules } from './submodules.ts';
@@ -360,11 +365,13 @@ export class Connections {
   /** Restricts the visibility of a repo at once. Errors: those of the catalog. */
   async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     const { registry, log } = this.#options;
-    const host = registry.byId(repoId)?.host;
-    if (host !== undefined) this.#latestVisibility.note(host, visibility);
+    const before = registry.byId(repoId);
+    if (before?.host !== undefined) this.#latestVisibility.note(before.host, visibility);
     let isNarrowed = true;
     try {
-      isNarrowed = await registry.decide((stored) => narrowed(stored, repoId, visibility));
+      const isStored = await registry.decide((stored) => narrowed(stored, repoId, visibility));
+      // Why also so: a listing that heard of it may have stored it first.
+      isNarrowed = isStored || (before !== undefined && isStricter(visibility, before.visibility));
     } catch (error) {
       log.warn(
         'permissions of a repository could not be stored: it is visible only to owners until they are',

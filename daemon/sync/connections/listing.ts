@@ -3,6 +3,7 @@
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ConnectionRows } from '../../store/connections.ts';
+import type { StoredRepo } from '../../store/repos.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
 import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
@@ -145,11 +146,15 @@ async function keep(
   gathered: Gathered,
   startMs: number,
 ): Promise<void> {
-  const { registry, rows, host, connectionId, onCount } = options;
+  const { registry, rows, host, connectionId, address, latestVisibility, onCount } = options;
   const { nameHost, codeHostType } = host;
   const { listing } = state;
   const { targets } = gathered;
-  const repos = withLatestVisibility(options, gathered.repos, startMs);
+  // Each once, as listed last.
+  const last = new Map(gathered.repos.map((repo) => [repo.hostId, repo]));
+  const repos = withLatestVisibility(options, [...last.values()], startMs);
+  for (const { hostId, visibility } of repos)
+    latestVisibility.note({ address, hostId }, visibility);
   const listed: Listed = { connectionId, listing, nameHost, codeHostType, repos, targets };
   // Why first without the store: most listings repeat the previous one.
   const { result: first } = admitListed(registry.stored, listed);
@@ -157,35 +162,41 @@ async function keep(
   const isSame = first.changedIds.size === 0 && first.areTargetsSame;
   if (isSame && !repoIds.some((repoId) => registry.isHidden(repoId)))
     await rows.noteListed(connectionId, listing, repoIds);
-  else await admit(options, listed, first);
+  else await admit(options, listed, first, startMs);
   onCount(state.count);
 }
 
-/** Each repository once, as listed last, but no more visible than heard elsewhere since the listing began. */
+/** The repositories, no more visible than heard elsewhere since the listing began. */
 function withLatestVisibility(
   { address, latestVisibility }: ListingOptions,
-  gathered: readonly HostRepo[],
+  repos: readonly HostRepo[],
   startMs: number,
 ): HostRepo[] {
-  const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
-  return [...last.values()].map((repo) => {
+  return repos.map((repo) => {
     const which = { address, hostId: repo.hostId };
-    const visibility = latestVisibility.atMost(which, repo.visibility, startMs);
-    latestVisibility.note(which, visibility);
-    return { ...repo, visibility };
+    return { ...repo, visibility: latestVisibility.atMost(which, repo.visibility, startMs) };
   });
 }
 
 /** Stores listed repos. A restriction that cannot be stored takes effect at once. */
 async function admit(
-  { registry, apply }: ListingOptions,
+  options: ListingOptions,
   listed: Listed,
   first: Admitted,
+  startMs: number,
 ): Promise<void> {
+  const { registry, latestVisibility, apply } = options;
   try {
-    const { changedIds, dueIds } = await registry.decide((stored) => admitListed(stored, listed));
-    const repoIds = first.repos.map(({ repoId }) => repoId);
-    const unhidden = registry.unhide(repoIds);
+    const admitted = await registry.decide((stored) => {
+      // Why again: more may have been heard while this waited for the store.
+      const repos = withLatestVisibility(options, listed.repos, startMs);
+      return admitListed(stored, { ...listed, repos });
+    });
+    const { changedIds, dueIds } = admitted;
+    // What was heard after that is hidden if it could not be stored, and stays so.
+    const isLatest = ({ host, visibility }: StoredRepo): boolean =>
+      latestVisibility.atMost(host!, visibility, startMs) === visibility;
+    const unhidden = registry.unhide(admitted.repos.filter(isLatest).map(({ repoId }) => repoId));
     await apply({ changedIds: new Set([...changedIds, ...unhidden]), dueIds });
   } catch (error) {
     const narrowed = first.repos.filter(({ repoId, visibility }) => {

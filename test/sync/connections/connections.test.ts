@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -34,6 +34,7 @@ import {
 } from '../../sources/git/fixture.ts';
 import { isRunning } from '../../sources/history/braked-git.ts';
 import { fetchReporter } from '../../../daemon/sync/jobs/job-step.ts';
+import { StoreError } from '../../../daemon/store/error.ts';
 import { newUser } from '../../store/harness.ts';
 import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
@@ -546,6 +547,94 @@ test('a page read before another connection reported a repository as private doe
 function idOf(index: ConnectedIndex, repoName: string): number {
   return index.connections.all.find(({ name }) => name === repoName)!.connectionId;
 }
+
+/** A webhook reports repository 1 as private; resolves when that is acknowledged. */
+async function reportPrivate({ connections }: ConnectedIndex): Promise<void> {
+  const body = Buffer.from(
+    JSON.stringify({ repository: { id: 1, full_name: 'o/1', private: true } }),
+  );
+  const signature = createHmac('sha256', 's').update(body).digest('hex');
+  const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
+  assert.equal((await connections.pushes.take({ headers, body })).outcome, 'taken');
+}
+
+/** An index of a public repository that guests find, whose next listing has something to store. */
+async function withNewsToStore(): Promise<ConnectedIndex> {
+  const host = hostOf(makeRepo(PLUM));
+  const webhookSecret = new SecretText('s');
+  const index = await settled(host, { settings: ENFORCING, webhookSecret });
+  assert.equal((await guestOf(index)('plum')).length, 1);
+  host.repos = [{ ...host.repos[0]!, topics: ['new'] }];
+  return index;
+}
+
+test('a webhook while a listing waits for the store: the listing does not undo it', async () => {
+  await using index = await withNewsToStore();
+  const guestFinds = guestOf(index);
+  const { repos } = index.store;
+  const { change } = repos;
+  repos.change = async (decide) => {
+    repos.change = change;
+    await reportPrivate(index);
+    assert.deepEqual(await guestFinds('plum'), []);
+    return change(decide);
+  };
+  await index.sync('c');
+  assert.deepEqual(await guestFinds('plum'), []);
+  assert.deepEqual(index.displayed(), ['host/o/1 private restricted']);
+  await index.sync('c');
+  assert.equal(
+    (await guestFinds('plum')).length,
+    1,
+    'a listing that began later says what it says',
+  );
+});
+
+test('a webhook that cannot be stored after a listing was: the listing does not undo it', async () => {
+  await using index = await withNewsToStore();
+  const guestFinds = guestOf(index);
+  const { repos } = index.store;
+  const { change } = repos;
+  repos.change = async (decide) => {
+    const stored = await change(decide);
+    repos.change = () => Promise.reject(new StoreError('NOT_READY', 'the store does not answer'));
+    await reportPrivate(index);
+    repos.change = change;
+    return stored;
+  };
+  await index.sync('c');
+  assert.deepEqual(await guestFinds('plum'), []);
+  await index.sync('c');
+  assert.equal(
+    (await guestFinds('plum')).length,
+    1,
+    'a listing that began later says what it says',
+  );
+});
+
+test('a webhook that a listing stores first is in effect when it is acknowledged', async () => {
+  await using index = await withNewsToStore();
+  const guestFinds = guestOf(index);
+  const { repos } = index.store;
+  const { change } = repos;
+  repos.change = async (decide) => {
+    const listed = deferred();
+    repos.change = async (later) => {
+      await listed.promise;
+      return change(later);
+    };
+    const reported = reportPrivate(index);
+    repos.change = change;
+    const stored = await change(decide);
+    assert.equal((await repos.read()).repos[0]!.visibility, 'private');
+    listed.resolve();
+    await reported;
+    assert.deepEqual(await guestFinds('plum'), []);
+    return stored;
+  };
+  await index.sync('c');
+  assert.deepEqual(await guestFinds('plum'), []);
+});
 
 test('a repo of two connections: the strictest rules apply, and it is removed with the last', async () => {
   const host = localHost();
