@@ -393,14 +393,18 @@ async function openControl(
 ): Promise<ControlPlane> {
   const store = instance.index.store;
   const control = await openControlPlane(configuration, directory, log, Date.now, store);
-  control.store.onChange((change) => {
-    if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
+  const applyRules = (): Promise<void> =>
     instance.indexer.rules
       .apply()
       .catch((error: unknown) =>
         log.error('permissions of repositories could not be applied', { error }),
       );
+  control.store.onChange((change) => {
+    if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
+    void applyRules();
   });
+  // Why: what other daemons changed since the repos were read was told to nobody here.
+  if (store.kind === 'postgres') await applyRules();
   return control;
 }
 
