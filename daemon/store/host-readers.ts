@@ -119,7 +119,8 @@ export function hostReadersIn(database: Database) {
     /** All lists, in the order they were first fetched. */
     lists: (): Promise<HostReaderList[]> => database.read(lists),
     /**
-     * Replaces a list as a whole: readers see either the old one or the new one. The transaction may be long.
+     * Replaces a list as a whole: readers see either the old one or the new one. The transaction may be long. A list
+     * that was taken later stays, unless the clock has not come to its time: then that was a wrong clock.
      *
      * @param takenAt    a time before the host was asked; milliseconds since the epoch
      * @param recordsOf  its audit records, stored with it; called only if a reader changed
@@ -131,7 +132,7 @@ export function hostReadersIn(database: Database) {
       takenAt: number,
       recordsOf: RecordsOf = () => [],
     ): Promise<ReaderChanges> =>
-      inOneGo(recordsOf, (writing) => replace(writing, key, readers, takenAt)),
+      inOneGo(recordsOf, (writing) => replace(writing, key, readers, takenAt, database.now())),
     /** Removes a list; returns its number of readers, 0 also if there is none. */
     remove: async (key: ListKey, recordsOf: RecordsOf = () => []): Promise<number> =>
       (await inOneGo(recordsOf, (writing) => remove(writing, key))).removed,
@@ -173,10 +174,12 @@ async function replace(
   key: ListKey,
   readers: ReaderSet,
   takenAt: number,
+  now: number,
 ): Promise<ReaderChanges> {
   const { db } = writing;
-  const listId = await lockList(db, key, takenAt, readers.size);
+  const listId = await lockList(db, key, { takenAt, readerCount: readers.size }, now);
   const difference: Difference = { before: new Set(), after: new Set(), emails: new Set() };
+  if (listId === undefined) return changesIn(difference);
   const { kept, gone } = await compared(db, listId, readers);
   await removeRows(db, listId, gone, difference);
   for await (const rows of stepped(readers.rows())) {
@@ -194,29 +197,33 @@ interface Difference {
   readonly emails: Set<string>;
 }
 
-/** Id of the list, created if missing. Locks the list until this transaction ends. */
+/** Id of the list, created if missing; undefined: a later one stays. Locks the list until this transaction ends. */
 async function lockList(
   db: Kysely<Schema>,
   { repoId, connection }: ListKey,
-  takenAt: number,
-  readerCount: number,
-): Promise<number> {
-  const state = { takenAt, readerCount };
+  state: Pick<HostReaderList, 'takenAt' | 'readerCount'>,
+  now: number,
+): Promise<number | undefined> {
+  const stored = sql.ref('host_reader_lists.takenAt');
+  const isReplaced = sql<SqlBool>`(${stored} <= ${state.takenAt} or ${stored} > ${now})`;
   const existing = await db
     .updateTable('host_reader_lists')
     .set(state)
     .where('repoId', '=', repoId)
     .where('connection', '=', connection)
+    .where(isReplaced)
     .returning('id')
     .executeTakeFirst();
   if (existing !== undefined) return existing.id;
   const made = await db
     .insertInto('host_reader_lists')
     .values({ id: await incremented(db, 'host_reader_list'), repoId, connection, ...state })
-    .onConflict((conflict) => conflict.columns(['repoId', 'connection']).doUpdateSet(state))
+    .onConflict((conflict) =>
+      conflict.columns(['repoId', 'connection']).doUpdateSet(state).where(isReplaced),
+    )
     .returning('id')
-    .executeTakeFirstOrThrow();
-  return made.id;
+    .executeTakeFirst();
+  return made?.id;
 }
 
 /** The rows to keep, by key, and the rows to remove. */

@@ -246,13 +246,16 @@ async function changeList(
   twin.lists.set(name, { emails, takenAt, takenTrueMs: now.trueMs, ...receipt });
 }
 
-async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
-  const now: Circumstances = {
-    trueMs: 1_000 * HOUR_MS,
-    offsetMs: 0,
-    hasGrants: true,
-    connections: new Set(CONNECTIONS),
-  };
+const AT_FIRST: Circumstances = {
+  trueMs: 1_000 * HOUR_MS,
+  offsetMs: 0,
+  hasGrants: true,
+  connections: new Set(CONNECTIONS),
+};
+
+/** @param now  also the clock of the store */
+async function runSteps(store: Store, now: Circumstances, all: readonly Step[]): Promise<void> {
+  Object.assign(now, AT_FIRST);
   const twin: Twin = { users: new Map(), lists: new Map() };
   let daemon = await startDaemon(store, now);
   const restart = async (): Promise<void> => {
@@ -301,13 +304,15 @@ async function runSteps(store: Store, all: readonly Step[]): Promise<void> {
   }
 }
 
-onBothEngines('lists of readers and callers', ({ kind, withStore }) => {
+onBothEngines('lists of readers and callers', ({ kind, within }) => {
   test('each caller sees what the model says, after every step', () =>
-    withStore(async (store) => {
+    within(async (location) => {
+      const now = { ...AT_FIRST };
+      const store = await location.open({ now: () => now.trueMs + now.offsetMs });
       await makeRepos(store);
       const owner = await store.users.create({ email: 'owner@x.org', role: 'OWNER' });
       await fc.assert(
-        fc.asyncProperty(steps, (all) => runSteps(store, all)),
+        fc.asyncProperty(steps, (all) => runSteps(store, now, all)),
         { numRuns: kind === 'postgres' ? 15 : 120 },
       );
       assert.ok((await store.users.get(owner.id)) !== undefined);

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
+import type { NewAuditRecord } from '../../daemon/store/audit.ts';
 import type { DumpPart } from '../../daemon/store/dump.ts';
 import type { Change } from '../../daemon/store/engine.ts';
 import { ReaderSet } from '../../daemon/store/host-readers.ts';
@@ -154,6 +155,31 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
       );
     }));
 
+  test('an earlier list replaces a later one only if that is from the future', () =>
+    within(async (location) => {
+      const store = await location.open({ now: () => 1_000 });
+      await makeRepos(store, 1);
+      const { hostReaders } = store;
+      const record = (): NewAuditRecord[] => [newRecord(1)];
+      const replace = (members: Members, takenAt: number) =>
+        hostReaders.replace(GH, setOf(members), takenAt, record);
+      await replace({ a: ['a@x'], b: ['b@x'] }, 100);
+      // Ann has lost access; a daemon that asked before took longer.
+      await replace({ b: ['b@x'] }, 300);
+      const changes = reported(store);
+      const none = { added: 0, removed: 0, altered: 0 };
+      assert.deepEqual(await replace({ a: ['a@x'], b: ['b@x'] }, 200), none);
+      assert.deepEqual(await hostReaders.reposOf('a@x'), []);
+      assert.deepEqual(await hostReaders.lists(), [{ ...GH, takenAt: 300, readerCount: 1 }]);
+      assert.equal((await store.audit.list(ALL)).rows.length, 2);
+      const isOfEarlier = (change: Change): boolean =>
+        'list' in change && change.list.takenAt === 200;
+      assert.equal(changes.some(isOfEarlier), false);
+      await replace({ c: ['c@x'] }, 1_001);
+      assert.equal((await replace({ a: ['a@x'] }, 1_000)).added, 1);
+      assert.deepEqual(await hostReaders.lists(), [{ ...GH, takenAt: 1_000, readerCount: 1 }]);
+    }));
+
   test('many affected users are reported as one change', () =>
     withStore(async (store) => {
       await makeRepos(store, 1);
@@ -245,15 +271,13 @@ onBothEngines('lists of readers', ({ kind, within, withStore }) => {
               twin.delete(name);
             } else {
               const other = setOf({ other: ['other@x'] });
-              // Two at once: one of them is there as a whole, the later one here.
+              // Two at once, in any order: the later one stays.
               await Promise.all([
-                store.hostReaders.replace(key, other, ++takenAt),
-                store.hostReaders.replace(key, setOf(members), ++takenAt),
+                store.hostReaders.replace(key, other, takenAt + 1),
+                store.hostReaders.replace(key, setOf(members), takenAt + 2),
               ]);
-              const isOther = (await store.hostReaders.readersAmong(key.repoId, ['other@x'])).some(
-                ({ connection }) => connection === key.connection,
-              );
-              twin.set(name, isOther ? { other: ['other@x'] } : members);
+              takenAt += 2;
+              twin.set(name, members);
             }
           }
           for (const email of ['1@x', '2@x', '3@x', '4@x', 'other@x']) {
