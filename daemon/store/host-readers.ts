@@ -316,7 +316,7 @@ const NOTIFIED_MAX = 100;
 /** Notifies caches of the users with the addresses or accounts of a difference. */
 async function notifyUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
   if (before.size + after.size === 0) return;
-  // Why: a user created meanwhile could be cached with the former lists.
+  // Why: a user created or linked meanwhile could be cached with the former lists.
   await writing.lockMembership();
   const userIds: string[] = await linkedUsers(writing, new Set([...before, ...after]));
   if (userIds.length > NOTIFIED_MAX) return writing.changed({ topic: 'readers' });

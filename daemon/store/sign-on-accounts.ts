@@ -52,11 +52,13 @@ export function signOnAccountsIn(database: Database) {
 }
 
 async function link(
-  { db, lockActiveUser, changed }: Writing,
+  { db, lockMembership, lockActiveUser, changed }: Writing,
   userId: string,
   account: SignOnAccount,
   at: number,
 ): Promise<boolean> {
+  // Why: while a list of readers is replaced, only the users linked before it are notified.
+  await lockMembership();
   if (!(await lockActiveUser(userId))) return false;
   const issuer = storable(account.issuer);
   const subject = storable(account.subject);

@@ -4,9 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import { deferred } from '../../daemon/base/deferred.ts';
 import type { Change } from '../../daemon/store/engine.ts';
-import { ReaderSet } from '../../daemon/store/host-readers.ts';
-import { newUser, onBothEngines } from './harness.ts';
+import { type HostedRepos, ReaderSet } from '../../daemon/store/host-readers.ts';
+import { newRecord, newUser, onBothEngines, onPostgres } from './harness.ts';
 
 const ONE = { issuer: 'https://one', subject: '1' };
 
@@ -85,5 +88,47 @@ onBothEngines('accounts of identity providers', ({ within, withStore }) => {
       assert.deepEqual(await store.hostReaders.reposOf('nobody@x.org'), []);
       assert.deepEqual(await store.hostReaders.accountsAmong(1, 'lab', ['1', '2']), ['1']);
       assert.equal(await reportedOf('9'), true);
+    }));
+});
+
+onPostgres('accounts linked meanwhile', ({ withStore }) => {
+  test('a user linked while a list is replaced reads the new list', () =>
+    withStore(async (store, { databaseUrl }) => {
+      const ann = (await newUser(store)).id;
+      await store.repos.change(() => ({
+        changed: [{ repoId: 1, name: 'r', visibility: 'private', enforcement: 'restricted' }],
+        result: undefined,
+      }));
+      const list = { repoId: 1, connection: 'lab' };
+      const readers = new ReaderSet();
+      readers.add(ONE.subject, []);
+      await store.hostReaders.replace(list, readers, 10);
+      // The transaction has found whom to notify when it asks for its records, and then waits to store them.
+      const blocker = new Client({ connectionString: databaseUrl });
+      await blocker.connect();
+      await blocker.query('begin; lock table audit in exclusive mode');
+      const isAsked = deferred();
+      const replacing = store.hostReaders.replace(list, new ReaderSet(), 20, () => {
+        isAsked.resolve();
+        return [newRecord(1)];
+      });
+      await isAsked.promise;
+      const read: HostedRepos[] = [];
+      const linkAndRead = async (): Promise<void> => {
+        await store.signOnAccounts.link(ann, ONE, 5);
+        const account = { connection: list.connection, accountId: ONE.subject };
+        read.push(...(await store.hostReaders.reposOf('nobody@x.org', [account])));
+      };
+      const reading = linkAndRead();
+      const isWaiting = async (): Promise<boolean> => {
+        const text = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+        return (await blocker.query(text)).rows.length > 0;
+      };
+      while (read.length === 0 && !(await isWaiting())) await setTimeout(5);
+      await blocker.query('rollback');
+      await blocker.end();
+      await replacing;
+      await reading;
+      assert.deepEqual(read, []);
     }));
 });
