@@ -6,12 +6,13 @@ import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
+import { StoreError } from '../../daemon/store/error.ts';
 import type { StoredRepo } from '../../daemon/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { type Instance } from '../../daemon/app/instance.ts';
 import { type Index, openIndex, ruleChanges } from '../../daemon/app/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
-import { newUser } from '../store/harness.ts';
+import { newUser, refuses } from '../store/harness.ts';
 import { eventually } from '../http/harness.ts';
 import { openIndexOf } from './index-of.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -37,6 +38,23 @@ test('unreadable rules: only owners see the repo, until they are readable', asyn
   other.exec('alter table away rename to repos');
   await eventually(() => displayed(instance)[0] === 'restricted');
   other.close();
+});
+
+test('rules that cannot be read after a decision that changes nothing are read again, too', async () => {
+  await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  const { instance } = index;
+  await instance.indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
+  const { registry, store } = instance.index;
+  const { read } = store.repos;
+  store.repos.read = () => {
+    store.repos.read = read;
+    return Promise.reject(new StoreError('NOT_READY', 'the store does not answer'));
+  };
+  const decision = registry.decide(() => ({ changed: [], result: undefined }));
+  await refuses(decision, 'NOT_READY');
+  instance.served.publish();
+  assert.deepEqual(displayed(instance), ['all']);
+  await eventually(() => displayed(instance)[0] === undefined);
 });
 
 const log = createLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) });

@@ -59,6 +59,8 @@ export class RepoRegistry {
   /** The last read of the store failed. */
   #isStale = false;
   #version = 0;
+  /** Called after each failed read: it is read again until that works. */
+  onStale: () => void = () => {};
 
   private constructor(store: Repos, log: Log, witness: Witness, stored: StoredRepos) {
     this.#store = store;
@@ -157,6 +159,7 @@ export class RepoRegistry {
     const stored = await this.#store.read().catch((error: unknown) => {
       this.#isStale = true;
       this.#version++;
+      this.onStale();
       throw error;
     });
     this.#isStale = false;

@@ -24,6 +24,7 @@ export class StoreRules {
 
   constructor(options: StoreRulesOptions) {
     this.#options = options;
+    options.registry.onStale = () => this.#applyLater();
   }
 
   /** Applies flags to all served repos, or to the one with this name. Errors: NOT_READY. */
@@ -53,12 +54,18 @@ export class StoreRules {
     const isRead = await this.#options.registry.reload();
     if (this.#isClosed) return;
     this.#options.served.publish();
-    if (isRead) return this.#copyRules();
-    const reload = (): Promise<void> =>
+    if (isRead) await this.#copyRules();
+  }
+
+  /** Called after any failed read, also one after a decision that changed nothing, which no notification follows. */
+  #applyLater(): void {
+    clearTimeout(this.#nextRead);
+    if (this.#isClosed) return;
+    const apply = (): Promise<void> =>
       this.apply().catch((error: unknown) =>
         this.#options.log.error('permissions of repositories could not be applied', { error }),
       );
-    this.#nextRead = setTimeout(() => void reload(), 1_000).unref();
+    this.#nextRead = setTimeout(() => void apply(), 1_000).unref();
   }
 
   /** Copies the store's data about repos into the catalog, for processes that open only that. */
