@@ -403,7 +403,7 @@ async function openControl(
     if (!('topic' in change) || change.topic === 'settings' || change.topic === 'readers') return;
     void applyRules();
   });
-  // Why: what other daemons changed since the repos were read was told to nobody here.
+  // Changes by other daemons after the first read of the repos were not noticed until here.
   if (store.kind === 'postgres') await applyRules();
   return control;
 }

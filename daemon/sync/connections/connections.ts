@@ -370,7 +370,7 @@ export class Connections {
     let isNarrowed = true;
     try {
       const isStored = await registry.decide((stored) => narrowed(stored, repoId, visibility));
-      // Why also so: a listing that heard of it may have stored it first.
+      // A listing may have stored it first, without publishing it yet.
       isNarrowed = isStored || (before !== undefined && isStricter(visibility, before.visibility));
     } catch (error) {
       log.warn(

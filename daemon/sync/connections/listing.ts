@@ -188,12 +188,12 @@ async function admit(
   const { registry, latestVisibility, apply } = options;
   try {
     const admitted = await registry.decide((stored) => {
-      // Why again: more may have been heard while this waited for the store.
+      // Again: webhooks may have come while this waited for the store.
       const repos = withLatestVisibility(options, listed.repos, startMs);
       return admitListed(stored, { ...listed, repos });
     });
     const { changedIds, dueIds } = admitted;
-    // What was heard after that is hidden if it could not be stored, and stays so.
+    // A repo that a later webhook restricts stays hidden: that may not be stored yet.
     const isLatest = ({ host, visibility }: StoredRepo): boolean =>
       latestVisibility.atMost(host!, visibility, startMs) === visibility;
     const unhidden = registry.unhide(admitted.repos.filter(isLatest).map(({ repoId }) => repoId));
