@@ -177,9 +177,9 @@ void test('a search keeps the shards that a merge replaces, also for threads tha
   assert.notEqual(catalog.shardFiles[0]!.path, file);
   const request = requestOf('plum');
   // Reserving a thread starts it.
-  const thread = pool.reserve();
-  assert.ok(thread !== undefined);
-  const done = await completeSearch(parts, request, environmentOf(), snapshot, { thread });
+  const reserved = pool.reserve();
+  assert.ok(reserved !== undefined);
+  const done = await completeSearch(parts, request, environmentOf(), snapshot, reserved);
   assert.deepEqual([done.reasons, done.numbers.totalMatchCount], [[], 1]);
   snapshots.release(snapshot);
   // After the removal that the release has begun.

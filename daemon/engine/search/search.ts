@@ -47,7 +47,21 @@ export async function search(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
-  const thread = await parts.startThreads?.take();
+  const { startThreads } = parts;
+  const reserved = await startThreads?.take();
+  try {
+    return await searchFrom(reserved?.thread, parts, request, environment);
+  } finally {
+    if (reserved !== undefined) startThreads?.giveBack(reserved);
+  }
+}
+
+async function searchFrom(
+  thread: Thread,
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+): Promise<{ json: Uint8Array | LazyAnswer }> {
   if (thread !== undefined && request.matches <= SHORT_MATCHES_MAX && !request.whole) {
     const answer = await parts.shortSearches?.run(thread, parts, request, environment);
     environment.signal.throwIfAborted();
@@ -161,7 +175,7 @@ export async function completeSearch(
   const startNs = arrivalNs(environment.permit);
   const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, run } = prepared;
-  const thread = 'thread' in options ? options.thread : await parts.startThreads?.take();
+  const thread = 'thread' in options ? options.thread : (await parts.startThreads?.take())?.thread;
   const report = environment.onProgress && progressReporter(prepared, environment.onProgress);
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread, report);
   const foundNs = process.hrtime.bigint();

@@ -246,3 +246,44 @@ void test('changes make a copy of any snapshot, item by item the same', () => {
     }),
   );
 });
+
+void test('a thread that was reserved for a search that failed is free again', async () => {
+  await using engine = await Engine.over(
+    [{ path: 'a.txt', bytes: Buffer.from('plum\n') }],
+    PATIENT,
+  );
+  const parts = { ...engine.parts, startThreads: new StartThreads(engine.pool) };
+  const fail = async (query: string, signal = new AbortController().signal): Promise<void> => {
+    const request = requestOf(query, { matches: 5000, isRegexEnabled: true });
+    // Of searches that arrive together the last begins on the main thread.
+    const both = [1, 2].map(() => search(parts, request, environmentOf({ signal })));
+    const outcomes = await Promise.allSettled(both);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    const reserved = engine.pool.reserve();
+    assert.ok(reserved !== undefined, query);
+    engine.pool.cancel(reserved);
+  };
+  await fail('(plum');
+  await fail('context:none plum');
+  await fail('plum', AbortSignal.abort());
+});
+
+void test('a reservation ends once, and with its thread', async () => {
+  await using engine = await Engine.over([], PATIENT);
+  const { pool } = engine;
+  const first = pool.reserve();
+  assert.equal(pool.reserve(), undefined);
+  pool.cancel(first!);
+  const second = pool.reserve();
+  pool.cancel(first!);
+  assert.equal(pool.reserve(), undefined, 'the second reservation stays');
+  pool.cancel(second!);
+  // A task that is none kills the thread.
+  const dying = pool.runTask(0, () => null);
+  assert.ok(pool.reserve() !== undefined);
+  await dying;
+  assert.ok(pool.reserve() !== undefined, 'the thread that replaces it is free');
+});
