@@ -290,12 +290,14 @@ export class Accounts {
   /** Reloads changed settings; until that succeeds the strictest settings apply. */
   async #reload(isRepeated = false): Promise<void> {
     clearTimeout(this.#nextReading);
+    const areListsDue = this.#areListsDue;
+    this.#areListsDue = false;
     try {
       await this.settings.load();
       await this.licences.load();
-      if (this.#areListsDue) await this.hostLists.load();
-      this.#areListsDue = false;
+      if (areListsDue) await this.hostLists.load();
     } catch (error) {
+      this.#areListsDue ||= areListsDue;
       if (!isRepeated) this.#log.warn('settings could not be reloaded', { error: String(error) });
       this.settings.distrust();
       if (this.#isClosed) return;

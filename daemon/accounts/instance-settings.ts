@@ -51,6 +51,7 @@ export class InstanceSettingsService {
   #current: InstanceSettings = DEFAULTS;
   /** The loaded values are current. */
   #isLoaded = true;
+  #loading: Promise<void> = Promise.resolve();
 
   constructor(options: InstanceSettingsServiceOptions) {
     this.#options = options;
@@ -80,8 +81,13 @@ export class InstanceSettingsService {
     this.#settle();
   }
 
-  /** Loads the owners' values. Errors: NOT_READY. */
-  async load(): Promise<void> {
+  /** Loads the owners' values: one load after the other, so that the last one wins. Errors: NOT_READY. */
+  load(): Promise<void> {
+    return (this.#loading = this.#loadAfter(this.#loading));
+  }
+
+  async #loadAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
     const all = await this.#options.store.settings.all();
     const chosen: Record<string, unknown> = {};
     for (const name of NAMES) {
@@ -126,7 +132,8 @@ export class InstanceSettingsService {
       );
     }
     const before = this.#current;
-    for (const name of names) await store.settings.set(keyOf(name), JSON.stringify(changes[name]));
+    const stored = names.map((name) => [keyOf(name), JSON.stringify(changes[name])] as const);
+    await store.settings.setAll(new Map(stored));
     const from = Object.fromEntries(names.map((name) => [name, before[name]]));
     const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
     await auditLog.record(actor, 'settings.changed', ORG, { settings: names, from, to });

@@ -17,13 +17,19 @@ interface LicenceServiceOptions extends AccountsContext {
 export class LicenceService {
   readonly licence = new Licence({ kind: 'none' });
   readonly #options: LicenceServiceOptions;
+  #loading: Promise<void> = Promise.resolve();
 
   constructor(options: LicenceServiceOptions) {
     this.#options = options;
   }
 
-  /** Loads the key in force. Errors: NOT_READY. */
-  async load(): Promise<void> {
+  /** Loads the key in force: one load after the other, so that the last one wins. Errors: NOT_READY. */
+  load(): Promise<void> {
+    return (this.#loading = this.#loadAfter(this.#loading));
+  }
+
+  async #loadAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
     const { store, fixedKey, publicKey } = this.#options;
     const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
     this.licence.replace(await readLicence(key, publicKey));

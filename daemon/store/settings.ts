@@ -1,7 +1,7 @@
 // Instance settings that are changed at run time, as text by name. Callers define names and values.
 
 import { deleted } from './batches.ts';
-import type { Database } from './database.ts';
+import type { Database, Writing } from './database.ts';
 import { storable } from './text.ts';
 
 export function settingsIn(database: Database) {
@@ -12,14 +12,11 @@ export function settingsIn(database: Database) {
         return (await query.executeTakeFirst())?.value;
       }),
     set: (name: string, value: string): Promise<void> =>
-      database.write(async ({ db, changed }) => {
-        const row = { name: storable(name), value: storable(value) };
-        await db
-          .insertInto('settings')
-          .values(row)
-          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value }))
-          .execute();
-        changed({ topic: 'settings' });
+      database.write((writing) => set(writing, name, value)),
+    /** All or none. */
+    setAll: (values: ReadonlyMap<string, string>): Promise<void> =>
+      database.write(async (writing) => {
+        for (const [name, value] of values) await set(writing, name, value);
       }),
     /** False: it was not set. */
     remove: (name: string): Promise<boolean> =>
@@ -34,4 +31,14 @@ export function settingsIn(database: Database) {
         return new Map(rows.map(({ name, value }) => [name, value]));
       }),
   };
+}
+
+async function set({ db, changed }: Writing, name: string, value: string): Promise<void> {
+  const row = { name: storable(name), value: storable(value) };
+  await db
+    .insertInto('settings')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value }))
+    .execute();
+  changed({ topic: 'settings' });
 }

@@ -43,6 +43,23 @@ onBothEngines('users', ({ withStore, within }) => {
     }));
 });
 
+onBothEngines('settings', ({ withStore }) => {
+  test('several are set all or none', () =>
+    withStore(async (store) => {
+      await store.settings.set('a', '1');
+      const values = [
+        ['a', '2'],
+        ['b', '2'],
+      ] as const;
+      // No text: refused.
+      const invalid = ['c', undefined as unknown as string] as const;
+      await assert.rejects(store.settings.setAll(new Map([...values, invalid])));
+      assert.deepEqual(await store.settings.all(), new Map([['a', '1']]));
+      await store.settings.setAll(new Map(values));
+      assert.deepEqual(await store.settings.all(), new Map(values));
+    }));
+});
+
 onBothEngines('grants', ({ withStore }) => {
   test('ten thousand at once', () =>
     withStore(async (store) => {
