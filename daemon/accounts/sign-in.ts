@@ -155,7 +155,7 @@ export class SignIn {
 
   /**
    * Changes the password of a signed-in user, and ends the other sessions.
-   * Errors: INVALID_CREDENTIALS if the current one is wrong; INVALID_REQUEST_BODY for a new one of the wrong length;
+   * Errors: INVALID_CREDENTIALS if the current one is wrong, or was replaced meanwhile; INVALID_REQUEST_BODY for a new one of the wrong length;
    * TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
   async changePassword(
@@ -173,19 +173,26 @@ export class SignIn {
     const user = await this.#checked(person.email, address, currentPassword, () =>
       store.users.get(person.id),
     );
-    if (user === undefined)
+    const changed =
+      user &&
+      (await store.users.update(
+        user.id,
+        { passwordHash: await this.hashPassword(newPassword) },
+        { passwordHash: user.passwordHash },
+      ));
+    if (changed === undefined)
       throw new AccountError('INVALID_CREDENTIALS', 'The current password is wrong.');
-    await this.setPassword(person.id, newPassword, sessionHash);
+    await store.sessions.removeAllOf(person.id, sessionHash);
   }
 
   /**
-   * Sets a password without the old one, and ends all sessions but one.
+   * Sets a password without the old one, and ends all sessions.
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
-  async setPassword(userId: string, password: string, exceptSession?: string): Promise<void> {
+  async setPassword(userId: string, password: string): Promise<void> {
     const { store } = this.#options;
     await store.users.update(userId, { passwordHash: await this.hashPassword(password) });
-    await store.sessions.removeAllOf(userId, exceptSession);
+    await store.sessions.removeAllOf(userId);
   }
 
   /** The stored form of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */

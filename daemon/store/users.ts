@@ -35,6 +35,11 @@ export interface SeatOptions {
   readonly seatMax?: number | undefined;
 }
 
+export interface UpdateOptions extends SeatOptions {
+  /** Only if the user still has this one. */
+  readonly passwordHash?: string | null;
+}
+
 /** 'unlimited' in the table. */
 const UNLIMITED = -1;
 
@@ -51,13 +56,13 @@ export function usersIn(database: Database) {
     /** All, in order of creation. */
     list: (): Promise<User[]> => database.read(list),
     /**
-     * Undefined: there is no such user. Suspending a user ends its sessions and scoped tokens.
+     * Undefined: there is no such user, or it has another password hash. Suspending a user ends its sessions and scoped tokens.
      * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
      */
     update: (
       id: string,
       changes: UserChanges,
-      options: SeatOptions = {},
+      options: UpdateOptions = {},
     ): Promise<User | undefined> =>
       database.write((writing) => update(database, writing, id, changes, options)),
     /**
@@ -132,12 +137,13 @@ async function update(
   writing: Writing,
   id: string,
   changes: UserChanges,
-  { seatMax }: SeatOptions,
+  { seatMax, passwordHash }: UpdateOptions,
 ): Promise<User | undefined> {
   const { db } = writing;
   await writing.lockMembership();
   const before = await find(db, 'id', id);
   if (before === undefined) return undefined;
+  if (passwordHash !== undefined && passwordHash !== before.passwordHash) return undefined;
   const columns = { ...columnsOf(changes), updatedAt: database.now() };
   const after: UserTable = { ...before, ...columns };
   await checkOwners(db, before, after);

@@ -93,6 +93,23 @@ test('cookies are hardened; sessions end by logout, password change, suspension 
   assert.equal(await status(fourth), 401);
 });
 
+test('a password that was reset during its change stays', async (t) => {
+  const { control, member, signIn } = await startAccounts({});
+  const { users } = control.store;
+  const { signIn: service } = control.accounts;
+  const get = users.get.bind(users);
+  // The reset comes after the old password was read.
+  t.mock.method(users, 'get', async (id: string) => {
+    const user = await get(id);
+    t.mock.restoreAll();
+    await service.setPassword(id, 'set by the operator');
+    return user;
+  });
+  const change = { currentPassword: PASSWORD, newPassword: 'set too late', address: '::1' };
+  await assert.rejects(service.changePassword(member, 'session', change), /password is wrong/);
+  await signIn('member@example.com', 'set by the operator');
+});
+
 test('sign-in: unknown user and wrong password look alike; ten failures block for a while', async () => {
   const { send, clock } = await startAccounts({});
   const tryIt = (email: string, password: string) =>

@@ -89,6 +89,22 @@ onBothEngines('concurrency', ({ within }) => {
       }
     }));
 
+  test('of password changes that were checked with the same password one counts', () =>
+    withTwo(async (one, two) => {
+      const { id, passwordHash } = await newUser(one);
+      let old = passwordHash;
+      for (let round = 0; round < ROUNDS; round++) {
+        const hashes = [1, 2, 3, 4].map((index) => `${round}.${index}`);
+        const updates = hashes.map((hash, index) =>
+          (index % 2 ? one : two).users.update(id, { passwordHash: hash }, { passwordHash: old }),
+        );
+        const updated = (await Promise.all(updates)).filter((user) => user !== undefined);
+        assert.equal(updated.length, 1);
+        old = (await one.users.get(id))!.passwordHash;
+        assert.equal(updated[0]!.passwordHash, old);
+      }
+    }));
+
   test('the same grants added and removed at once are counted once', () =>
     withTwo(async (one, two) => {
       const { id } = await newUser(one);
