@@ -31,6 +31,12 @@ export interface Exchange {
   readonly ends: (() => void)[];
 }
 
+/** Calls `end` when the response has ended: at once if it has. */
+export function onOver(exchange: Exchange, end: () => void): void {
+  if (exchange.isOver === true) end();
+  else exchange.ends.push(end);
+}
+
 /** An exchange after step 3. */
 export function accessOf(exchange: Exchange): Exchange & Access {
   // Safety: step 3 found the endpoint.

@@ -34,7 +34,7 @@ import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
-import { accessOf, type Exchange } from './exchange.ts';
+import { accessOf, type Exchange, onOver } from './exchange.ts';
 import { ExchangeCalls, acquirePermit, pauseOf } from './calls.ts';
 import { readBufferedBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError, Reservation } from './adapters/memory-budget.ts';
@@ -206,15 +206,12 @@ export class Pipeline {
       calls: new ExchangeCalls(this, exchange),
       fetchRequest: () => {
         const readBody = () => readBufferedBody(this, exchange);
-        return toFetchRequest(request, baseUrl, readBody, (end) => {
-          if (exchange.isOver === true) end();
-          else exchange.ends.push(end);
-        });
+        return toFetchRequest(request, baseUrl, readBody, (end) => onOver(exchange, end));
       },
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
         tryTake: (size) => this.memory.tryTake(clientKeyOf(exchange), size),
-        onOver: (end) => void exchange.ends.push(end),
+        onOver: (end) => onOver(exchange, end),
       },
       eventSizeMax: eventSizeMaxOf(request),
       isStopping: this.#isStopping,

@@ -7,7 +7,7 @@ import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts'
 import { type MemoryBudget, Reservation } from './adapters/memory-budget.ts';
 import { ApiError } from '../api/shapes/api-error.ts';
 import { clientKeyOf } from './client-address.ts';
-import { accessOf, type Exchange } from './exchange.ts';
+import { accessOf, type Exchange, onOver } from './exchange.ts';
 
 interface BodyBounds {
   readonly memory: MemoryBudget;
@@ -36,7 +36,7 @@ async function bufferBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffe
   const { bodySizeMax, path } = accessOf(exchange).endpoint;
   const key = bodySizeMax === undefined ? clientKeyOf(exchange) : path;
   const reservation = new Reservation(bounds.memory, key);
-  exchange.ends.push(() => reservation.release());
+  onOver(exchange, () => reservation.release());
   return await readBody(bounds, exchange, reservation);
 }
 

@@ -6,6 +6,7 @@ import { afterEach, test } from 'node:test';
 import { z } from 'zod';
 import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, ReleasablePermit } from '../../daemon/api/shapes/endpoint.ts';
+import { LazySignal } from '../../daemon/base/cancellation.ts';
 import { toApiError } from '../../daemon/api/shapes/api-error.ts';
 import { closeWorlds, OWNER_KEY, eventually, gate } from './harness.ts';
 import { sendInProcess } from './in-process.ts';
@@ -130,4 +131,43 @@ test('access and entitlements of each call', async () => {
   ]);
   const guest = await results(served, { Authorization: 'none' });
   assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);
+});
+
+test('what a handler reserves after its answer has ended is released at once', async () => {
+  let late: CallContext | undefined;
+  const hasty = endpoint(
+    {
+      operationId: 'hasty',
+      method: 'POST',
+      path: '/hasty',
+      access: 'opt',
+      tag: 'System',
+      summary: 'Answers before its work is done',
+      responses: { 200: { description: 'Done.', body: z.object({}) } },
+    },
+    (_, context) => {
+      late = context;
+      return Promise.resolve(ok({}));
+    },
+  );
+  const served = await serve([hasty]);
+  const bodyReads: boolean[] = [];
+  await served.handle({
+    method: 'POST',
+    path: '/hasty',
+    rawQuery: '',
+    remoteAddress: '127.0.0.1',
+    headers: new Map(),
+    signal: new LazySignal(),
+    body: ({ reserve }) => {
+      bodyReads.push(reserve(1000));
+      return Promise.resolve(Buffer.alloc(1000));
+    },
+  });
+  let endCount = 0;
+  late!.memory.onOver(() => endCount++);
+  assert.equal(endCount, 1);
+  await late!.fetchRequest().text();
+  assert.deepEqual(bodyReads, [false]);
+  assert.equal(served.pipeline.memory.usedSize, 0);
 });

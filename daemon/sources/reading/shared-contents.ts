@@ -7,7 +7,7 @@ import { SharedWork } from '../../base/shared-work.ts';
 export interface ReaderMemory {
   /** Reserves bytes until released; undefined: no room. */
   tryTake(size: number): { release(): void } | undefined;
-  /** Calls `end` when the response is over. */
+  /** Calls `end` when the response is over: at once if it is. */
   onOver(end: () => void): void;
 }
 
@@ -64,7 +64,8 @@ export class SharedContents<Value extends Content> {
     entry.value ??= await this.#loads.get(key, signal, load);
     const { value } = entry;
     const { byteLength } = value.bytes;
-    if (entry.size !== byteLength) {
+    // If all have left meanwhile, nobody would release the bytes.
+    if (entry.size !== byteLength && entry.readers.size > 0) {
       entry.size = byteLength;
       this.#reserve(entry);
     }

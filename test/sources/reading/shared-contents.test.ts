@@ -86,6 +86,18 @@ test('over the limit: refused before loading, or when it turns out larger', asyn
   assert.equal(reader.used, 20);
 });
 
+test('a reader that leaves before the content is loaded, or was over before, takes no memory', async () => {
+  const contents = new SharedContents();
+  const reader = new Reader(50);
+  const opened = contents.open('a', 40, reader, NEVER, loadOf(20));
+  reader.end();
+  await opened;
+  const over = new Reader(50);
+  over.onOver = (end) => end();
+  await contents.open('a', 40, over, NEVER, loadOf(40));
+  assert.deepEqual([contents.count, reader.used, over.used], [0, 0, 0]);
+});
+
 test('a failed load is retried, and takes no memory without readers', async () => {
   const contents = new SharedContents();
   const reader = new Reader(50);
