@@ -270,16 +270,16 @@ export class Pipeline {
     const { request } = exchange;
     try {
       this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
+      return toStreamResponse(events, request, common, {
+        ...this.#watch(exchange, 200),
+        toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
+        onSearchEnd: () => exchange.permit?.release(),
+      });
     } catch (error) {
       events.close();
       exchange.permit?.release();
       throw error;
     }
-    return toStreamResponse(events, request, common, {
-      ...this.#watch(exchange, 200),
-      toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
-      onSearchEnd: () => exchange.permit?.release(),
-    });
   }
 
   #passOn(

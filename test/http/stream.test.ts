@@ -2,13 +2,15 @@
 // disconnecting clients. The events are invented; those of real searches are in stream-search.test.ts.
 // tier: ci (long)
 
-import type { Cancellation } from '../../daemon/base/cancellation.ts';
+import { type Cancellation, LazySignal } from '../../daemon/base/cancellation.ts';
 import assert from 'node:assert/strict';
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib';
 import { unpack } from 'msgpackr';
+import { z } from 'zod';
+import { endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import type { EventStream } from '../../daemon/api/shapes/endpoint-services.ts';
 import { BUFFER_SIZE_MAX } from '../../daemon/http/adapters/pump.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
@@ -25,6 +27,7 @@ import {
   startWorld,
   type Wire,
 } from './harness.ts';
+import { mountEndpoints } from './mounted.ts';
 import { replyAt } from './wire-replies.ts';
 
 const MIB = 1024 * 1024;
@@ -450,6 +453,44 @@ onBothAdapters('streams', (kind) => {
     assert.match(await wire.closed(), /"event 2"[^]*\n\n[^]*data: \[DONE\]\n\n/);
     await closing;
   });
+});
+
+test('a stream whose response cannot be made is closed, and its permit released', async (t) => {
+  t.after(closeWorlds);
+  let closeCount = 0;
+  const endpointOfStream = endpoint(
+    {
+      operationId: 'stream',
+      method: 'GET',
+      path: '/stream',
+      access: 'opt',
+      isSearch: true,
+      tag: 'System',
+      summary: 'A stream',
+      responses: { 200: { description: 'Events.', body: z.object({}) } },
+    },
+    () => {
+      const events = { ...eventStream([FINAL_EVENT]), close: () => void closeCount++ };
+      return Promise.resolve({ status: 200, content: { events } });
+    },
+  );
+  const { handle, pipeline } = await mountEndpoints([endpointOfStream]);
+  const headers = new Map<string, string>();
+  // As when there is no memory for a coder.
+  headers.get = (name) => (name === 'accept-encoding' ? assert.fail('no coder') : undefined);
+  const response = await handle({
+    method: 'GET',
+    path: '/stream',
+    rawQuery: '',
+    remoteAddress: '127.0.0.1',
+    headers,
+    signal: new LazySignal(),
+    body: () => Promise.resolve(Buffer.alloc(0)),
+  });
+  assert.equal(response.status, 500);
+  assert.equal(closeCount, 1);
+  assert.equal(pipeline.admission.runningCount, 0);
+  assert.equal(pipeline.memory.usedSize, 0);
 });
 
 // Both at once: it is the waiting that takes long.
