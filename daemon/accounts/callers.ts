@@ -359,7 +359,11 @@ export class Callers {
     const expiresAtMs = now() + SESSION_MS;
     credential.expiresAtMs = expiresAtMs;
     try {
-      if (!(await store.sessions.renew(credential.hash, expiresAtMs))) return undefined;
+      if (!(await store.sessions.renew(credential.hash, expiresAtMs))) {
+        credential.expiresAtMs = before;
+        this.#credentials.delete(credential.hash);
+        return undefined;
+      }
     } catch (error) {
       credential.expiresAtMs = before;
       // The session is valid without renewal.

@@ -93,6 +93,21 @@ test('cookies are hardened; sessions end by logout, password change, suspension 
   assert.equal(await status(fourth), 401);
 });
 
+test('a session that is gone when it would be renewed is over', async () => {
+  const { control, clock, signIn } = await startAccounts({});
+  const { store, accounts } = control;
+  const headers = new Map([['cookie', await signIn('member@example.com')]]);
+  const find = accounts.callers.finder(headers, () => assert.fail('no token'));
+  const { expiresAt } = (await store.sessions.byHash((await find())!.sessionHash!))!;
+  clock.nowMs = expiresAt - 1;
+  const caller = (await find())!;
+  clock.nowMs = expiresAt;
+  // As it happens now and then, without a report of a change.
+  assert.equal(await store.sessions.prune(expiresAt), 1);
+  assert.equal(await accounts.callers.renewed(caller, headers), undefined);
+  assert.equal(await find(), undefined);
+});
+
 test('a password that was reset during its change stays', async (t) => {
   const { control, member, signIn } = await startAccounts({});
   const { users } = control.store;
