@@ -130,9 +130,10 @@ export class Callers {
     if (!this.#mayAllowLocalAnonymous) return;
     const changeCount = this.#changeCount;
     const userCount = await this.#options.store.users.count();
-    // A change in between may be the first account.
-    if (userCount === 0 && changeCount === this.#changeCount) this.#allowsLocalAnonymous = true;
-    else if (userCount > 0) this.#mayAllowLocalAnonymous = false;
+    if (userCount > 0) this.#mayAllowLocalAnonymous = false;
+    else if (changeCount === this.#changeCount) this.#allowsLocalAnonymous = true;
+    // The change in between may be the first account.
+    else await this.#checkForAccounts();
   }
 
   /** Whether local callers may read without credential. Never while changes may be missed. */

@@ -20,6 +20,28 @@ test('local access ends with the first account, on open connections too, and for
   assert.equal(await status(), 401);
 });
 
+test('users are counted again if anything changes meanwhile', async (t) => {
+  const { store, accounts } = (await startWorld({ repos: [OPEN] })).control;
+  const { callers } = accounts;
+  const { id } = await store.users.create({ email: 'a@example.com', role: 'MEMBER' });
+  await store.users.remove(id);
+  assert.equal(callers.allowsLocalAnonymous, false);
+  const count = store.users.count.bind(store.users);
+  const allowWith = async (change: () => Promise<unknown>): Promise<void> => {
+    t.mock.method(store.users, 'count', async () => {
+      const userCount = await count();
+      t.mock.restoreAll();
+      await change();
+      return userCount;
+    });
+    await callers.allowLocalAnonymous();
+  };
+  await allowWith(() => store.settings.set('a', 'b'));
+  assert.equal(callers.allowsLocalAnonymous, true);
+  await allowWith(() => store.users.create({ email: 'b@example.com', role: 'OWNER' }));
+  assert.equal(callers.allowsLocalAnonymous, false, 'there is an account');
+});
+
 test('a foreign host name, a proxy, or a setting disables local access', async () => {
   const world = await startWorld({ repos: [OPEN], env: { TRAWL_BASE_URL: 'http://code.example' } });
   const status = async (headers: Record<string, string>) =>
