@@ -155,8 +155,8 @@ export class SignIn {
 
   /**
    * Changes the password of a signed-in user, and ends the other sessions.
-   * Errors: INVALID_CREDENTIALS if the current one is wrong, or was replaced meanwhile; INVALID_REQUEST_BODY for a new one of the wrong length;
-   * TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
+   * Errors: INVALID_CREDENTIALS if the current one is wrong, or was replaced meanwhile; INVALID_REQUEST_BODY for a new one of
+   * the wrong length; TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
   async changePassword(
     person: Person,
