@@ -133,10 +133,10 @@ export class InstanceSettingsService {
     }
     const before = this.#current;
     const stored = names.map((name) => [keyOf(name), JSON.stringify(changes[name])] as const);
-    await store.settings.setAll(new Map(stored));
     const from = Object.fromEntries(names.map((name) => [name, before[name]]));
     const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
-    await auditLog.record(actor, 'settings.changed', ORG, { settings: names, from, to });
+    const records = auditLog.made(actor, 'settings.changed', ORG, { settings: names, from, to });
+    await store.settings.setAll(new Map(stored), records);
     await this.load();
   }
 

@@ -1,5 +1,6 @@
 // Instance settings that are changed at run time, as text by name. Callers define names and values.
 
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { storable } from './text.ts';
@@ -13,10 +14,14 @@ export function settingsIn(database: Database) {
       }),
     set: (name: string, value: string): Promise<void> =>
       database.write((writing) => set(writing, name, value)),
-    /** All or none. */
-    setAll: (values: ReadonlyMap<string, string>): Promise<void> =>
+    /** All with their audit records, or none. */
+    setAll: (
+      values: ReadonlyMap<string, string>,
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<void> =>
       database.write(async (writing) => {
         for (const [name, value] of values) await set(writing, name, value);
+        await appendAudit(writing.db, records, () => database.nextOrdinal());
       }),
     /** False: it was not set. */
     remove: (name: string): Promise<boolean> =>
