@@ -62,13 +62,19 @@ export const LIMITS = {
   redirects: 5,
   /** After the first attempt. */
   retries: 3,
-  /** Before the first of them; doubles each time, plus up to half of it at random. */
+  /**
+   * Before the first of them; doubles each time, plus up to half of it at random. Also the shortest pause after answers of
+   * a rate limit.
+   */
   retryMs: 1_000,
   /** Total wait of one request on behalf of the host: GitHub counts by the hour. */
   waitMs: 3_900_000,
   /** Bound: lines of the log: a shorter wait is not reported. */
   noticeMs: 10_000,
 };
+
+/** Bound: growth of the shortest pause after answers of a rate limit. */
+const SHORTEST_PAUSE_MS_MAX = 60_000;
 
 /** Concurrent requests to one host, over all connections. */
 const REQUESTS_MAX = 8;
@@ -174,10 +180,11 @@ export class HostTransport {
 
   async #sendUntilAnswered(outgoing: OutgoingRequest, awaiting: Awaiting): Promise<Answer> {
     const endMs = performance.now() + this.#limits.waitMs;
+    let limitedCount = 0;
     for (let failureCount = 0; ;) {
       await this.#waitForHost(outgoing, endMs);
       const outcome = await this.#slots.run('', outgoing.signal, () =>
-        this.#attempt(outgoing, awaiting),
+        this.#attempt(outgoing, awaiting, limitedCount),
       );
       // Another request was told to wait meanwhile.
       if (outcome === undefined) continue;
@@ -187,7 +194,10 @@ export class HostTransport {
         await this.#pause(failureCount, outgoing);
         continue;
       }
-      if (isRateLimited(outcome)) continue;
+      if (isRateLimited(outcome)) {
+        limitedCount++;
+        continue;
+      }
       if (!RETRIED_STATUSES.has(outcome.status) || ++failureCount > this.#limits.retries)
         return outcome;
       await this.#pause(failureCount, outgoing);
@@ -222,10 +232,23 @@ export class HostTransport {
   }
 
   async #pause(failureCount: number, { signal, host, what }: OutgoingRequest): Promise<void> {
-    const pauseMs = this.#limits.retryMs * 2 ** (failureCount - 1) * (1 + Math.random() / 2);
-    const fields = { host, what, failureCount, pauseMs: Math.round(pauseMs) };
+    const pauseMs = this.#retryPauseMs(failureCount);
+    const fields = { host, what, failureCount, pauseMs };
     this.#options.log.debug('a request to the code host is retried after a pause', fields);
     await wait(pauseMs, signal);
+  }
+
+  #retryPauseMs(failureCount: number): number {
+    return Math.round(this.#limits.retryMs * 2 ** (failureCount - 1) * (1 + Math.random() / 2));
+  }
+
+  /** For how many milliseconds no request may follow an answer. @param limitedCount  limited answers to the request before */
+  #pauseMsAfter(answer: Answer, limitedCount: number): number {
+    const pauseMs = requestedPauseMs(answer, Date.now());
+    if (!isRateLimited(answer)) return pauseMs;
+    // Why: a host may limit requests and ask for no pause.
+    const shortestMs = Math.min(this.#retryPauseMs(limitedCount + 1), SHORTEST_PAUSE_MS_MAX);
+    return Math.max(pauseMs, shortestMs);
   }
 
   /**
@@ -235,6 +258,7 @@ export class HostTransport {
   async #attempt(
     outgoing: OutgoingRequest,
     awaiting: Awaiting,
+    limitedCount: number,
   ): Promise<Answer | HostError | undefined> {
     if (this.#pausedUntilMs > performance.now()) return undefined;
     awaiting.begin();
@@ -243,7 +267,7 @@ export class HostTransport {
       const answer = await this.#follow({ ...outgoing, signal: limit.signal });
       awaiting.noteAnswer();
       noteHostBudget(outgoing.host, answer.headers);
-      this.#applyPause(requestedPauseMs(answer, Date.now()), outgoing);
+      this.#applyPause(this.#pauseMsAfter(answer, limitedCount), outgoing);
       const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now();
       if (!Number.isNaN(aheadMs)) this.#clockAheadMs = aheadMs;
       return answer;

@@ -350,6 +350,22 @@ test('a host that limits for ever is given up', async (t) => {
   assert.ok(server.requested.length > 2);
 });
 
+for (const [name, headers] of Object.entries({
+  'no seconds': { 'retry-after': '0' },
+  'a time in the past': { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' },
+  'a reset now': { 'ratelimit-remaining': '0', 'ratelimit-reset': '0' },
+}))
+  test(`a host that limits for ever and asks for no pause gets few requests: ${name}`, async (t) => {
+    let count = 0;
+    const server = await startServer(t, () =>
+      count++ < 100 ? { status: 429, headers } : { body: 'here' },
+    );
+    const { fetch } = transportTo(t, server.url, { limits: { retryMs: 20, waitMs: 1_000 } });
+    await assert.rejects(fetch(server.url), failsWith('RATE_LIMITED'));
+    // The pauses double from 20 ms on: the sixth would end after the whole wait.
+    assert.ok(server.requested.length <= 6, String(server.requested.length));
+  });
+
 test('the last request of a limit counts, and the next one waits before it is sent', async (t) => {
   const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(nowS() + 3_600) };
   const server = await startServer(t, () => ({ body: 'here', headers }));
