@@ -98,11 +98,10 @@ async function fetchExclusively(options: MirrorOptions): Promise<FetchedMirror> 
   const address = remoteAddress(options.url, options.protocols);
   const parent = path.dirname(folder);
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  const certificates = await certificateFile(parent, address.protocol, caFile);
   const remote = {
     address,
     credential: options.credential,
-    certificates,
+    certificates: undefined,
     sshConfig: options.sshConfig,
   };
   const listed = await listRemote({ remote, caFile, cwd: parent, timeoutMs, signal, log });
@@ -113,7 +112,9 @@ async function fetchExclusively(options: MirrorOptions): Promise<FetchedMirror> 
     return { isNew: false, isChanged: false, ...decodedBranch(state) };
   await checkSpace(parent);
   await endOrphans(parent);
-  const work: Work = { ...options, ...listed };
+  // Why now: a redirect may have led from http to https.
+  const certificates = await certificateFile(parent, listed.remote.address.protocol, caFile);
+  const work: Work = { ...options, ...listed, remote: { ...listed.remote, certificates } };
   if (state === undefined || !fits(state, listed.refs)) return make(work);
   try {
     return await update(work, state);

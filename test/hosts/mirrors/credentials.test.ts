@@ -202,6 +202,16 @@ test('certificates of the connection are trusted, and no others but those of the
   );
 });
 
+test('certificates of the connection count after a redirect from http to https', async (t) => {
+  const tls = makeCertificates(t);
+  const sealed = await start(t, { tls, login: LOGIN });
+  const { server, url } = await start(t);
+  server.redirect = (requested) => sealed.server.url + requested;
+  const folder = mirrorFolder();
+  await fetchInto(folder, url, { credential: CREDENTIAL, caFile: tls.caFile });
+  assertMirrors(folder, sealed.repo);
+});
+
 /** Runs with these variables. */
 async function withVariables(
   variables: Readonly<Record<string, string>>,
