@@ -7,6 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
 import { readOwn, replaceOwn } from '../../base/own-file.ts';
+import { unlessAborted } from '../../base/shared-work.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
 import { type Host, HostError } from '../../hosts/host.ts';
@@ -72,6 +73,7 @@ export class Mirrors {
   /** Repos whose address holds a different repository. */
   readonly #others = new Set<number>();
   readonly #gone = new Set<number>();
+  #swept: Promise<void> | undefined;
 
   constructor(options: MirrorsOptions) {
     this.#options = options;
@@ -130,6 +132,8 @@ export class Mirrors {
   ): Promise<void> {
     const repo = this.#options.registry.byId(repoId);
     if (!hasMirror(repo)) return;
+    // Why first: what this fetch writes is no leftover.
+    await unlessAborted(this.sweep(), context.signal);
     const { host } = repo;
     const folder = this.#options.catalog.mirrorPath(repoId);
     await mkdir(this.#options.catalog.mirrorFolder, { recursive: true, mode: 0o700 });
@@ -241,9 +245,15 @@ export class Mirrors {
 
   /**
    * Removes mirrors of repos unknown to the store, remains of killed fetches, and files that are created again on
-   * demand. The stamp of a missing mirror stays for the next fetch: a kill may have come between two renames.
+   * demand. The stamp of a missing mirror stays for the next fetch: a kill may have come between two renames. Once; all
+   * fetches wait for it.
    */
-  async sweep(): Promise<void> {
+  sweep(): Promise<void> {
+    this.#swept ??= this.#sweep();
+    return this.#swept;
+  }
+
+  async #sweep(): Promise<void> {
     const { catalog, registry } = this.#options;
     await endOrphans(catalog.mirrorFolder);
     const names = await readdir(catalog.mirrorFolder).catch((): string[] => []);

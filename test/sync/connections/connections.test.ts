@@ -23,7 +23,7 @@ import { deferred } from '../../../daemon/base/deferred.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
-import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
+import { type FetchMirror, Mirrors } from '../../../daemon/sync/connections/mirrors.ts';
 import {
   commitAll,
   commitFiles,
@@ -35,6 +35,7 @@ import {
 import { isRunning } from '../../sources/history/braked-git.ts';
 import { fetchReporter } from '../../../daemon/sync/jobs/job-step.ts';
 import { StoreError } from '../../../daemon/store/error.ts';
+import { recordingLog } from '../../hosts/servers.ts';
 import { newUser } from '../../store/harness.ts';
 import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
@@ -759,6 +760,38 @@ test('a restart finds repos, clones and names unchanged, and does not use a fore
   ]);
   assert.ok(existsSync(cloneOf('2.git/kept')));
   assert.deepEqual(await found(last, 'plum'), ['host/o/1:a.txt', 'host/o/2:b.txt']);
+});
+
+test('a fetch that begins before the sweep of a start keeps what it writes', async () => {
+  const dataDir = temporaryFolder();
+  const host = hostOf(makeRepo(PLUM));
+  await using index = await settled(host, { dataDir });
+  const left = path.join(dataDir, 'clones/certificates-1.pem');
+  const written = ['1.git.new-1-2-3', 'certificates-2.pem'].map((name) =>
+    path.join(dataDir, 'clones', name),
+  );
+  let keptCount: number | undefined;
+  const mirrors = new Mirrors({
+    ...index.instance.index,
+    fetchMirror: async () => {
+      for (const file of written) writeFileSync(file, '');
+      await mirrors.sweep();
+      keptCount = written.filter((file) => existsSync(file)).length;
+    },
+    maintainMirror: () => Promise.resolve(),
+    remotesOf: () => Promise.resolve([{ host: host.open('c') }]),
+    timeoutMs: () => 60_000,
+    onFetched: () => {},
+    onOther: () => Promise.resolve(),
+    relist: () => {},
+    log: recordingLog().log,
+  });
+  writeFileSync(left, '');
+  mirrors.markStale(1);
+  const { signal } = new AbortController();
+  await mirrors.bringUp(index.instance.served.record(1)!, { signal, onFetch: () => {} });
+  assert.equal(keptCount, 2);
+  assert.equal(existsSync(left), false);
 });
 
 test('connections in a backup of another daemon are matched by name, or removed', async () => {
