@@ -109,6 +109,8 @@ const PAUSE_MS = 500;
 class FileWatch {
   readonly #options: FileWatchOptions;
   readonly #watched = new Map<string, WatchedFiles>();
+  /** Of watches that were removed: they end after their running jobs. */
+  readonly #closing = new Set<Promise<void>>();
   /** Those of the last check. */
   #records: readonly RepoRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -139,7 +141,7 @@ class FileWatch {
     for (const [key, watched] of this.#watched) {
       if (byKey.has(key)) continue;
       this.#watched.delete(key);
-      await watched.close();
+      this.#closeLater(watched);
     }
     for (const [key, record] of byKey) {
       if (this.#isClosed) return;
@@ -150,10 +152,17 @@ class FileWatch {
     }
   }
 
+  /** Why not awaited: a job may be queued for long, and added repos must be watched meanwhile. */
+  #closeLater(watched: WatchedFiles): void {
+    const closing = watched.close().then(() => void this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#round;
     for (const watched of this.#watched.values()) await watched.close();
+    await Promise.all(this.#closing);
   }
 }

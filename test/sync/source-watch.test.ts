@@ -1,4 +1,4 @@
-// Retries of a repo whose job fails: the watches and the jobs together, as in a daemon.
+// The watches and the jobs together, as in a daemon: retries of a repo whose job fails, and repos that are added.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -6,6 +6,9 @@ import { createLog } from '../../daemon/base/log.ts';
 import { RefPoller } from '../../daemon/sources/git/ref-poller.ts';
 import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
+import { FileList } from '../../daemon/sources/docs/file-list.ts';
+import { FileStates } from '../../daemon/sources/docs/file-states.ts';
+import { eventually } from '../e2e/daemon.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
 import { daemonOn, newRows, recordOf } from './jobs-of.ts';
 
@@ -62,4 +65,41 @@ void test('a failed job is retried at the documented times, and soon after refs 
   assert.deepEqual(await pass(100), []);
   stop.abort();
   await watch.close();
+});
+
+void test('the long job of a removed repo delays no watch of an added one, but the end of all watches', async () => {
+  await using daemon = await daemonOn(await newRows());
+  const { jobs, attempts, calm } = daemon;
+  const fileTracker = new FileTracker();
+  const [removed, added] = [1, 2].map((repoId) => {
+    // As if files had changed since their last job.
+    fileTracker.remember(repoId, '', FileStates.of(FileList.of([]), [], ''), []);
+    const source = { kind: 'folder', path: makeRepo({ 'a.txt': 'plum\n' }) } as const;
+    return { ...recordOf(repoId), source };
+  });
+  const served = { records: [removed!], publish: () => {} };
+  const watch = watchSources({
+    catalog: { repo: () => undefined, isMirror: () => false },
+    served,
+    indexer: {
+      jobs,
+      fileTracker,
+      sources: { openCount: 0, findNew: () => Promise.resolve([]) },
+    },
+    probed: Promise.resolve(),
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    signal: new AbortController().signal,
+  });
+  const startedIds = (): number[] => attempts.map(({ repoId }) => repoId);
+  await eventually(() => Promise.resolve(startedIds().includes(1)));
+  served.records = [added!];
+  await eventually(() => Promise.resolve(startedIds().includes(2)));
+  assert.deepEqual(startedIds(), [1, 2]);
+  await attempts[1]!.end();
+  let isClosed = false;
+  const closing = watch.close().then(() => void (isClosed = true));
+  await calm();
+  assert.equal(isClosed, false);
+  await attempts[0]!.end();
+  await closing;
 });
