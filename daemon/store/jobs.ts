@@ -39,7 +39,7 @@ export interface JobClaim {
 
 /** What a queue stores in one transaction. */
 export interface JobExchange {
-  /** Jobs that ended, or wait again. */
+  /** Jobs that ended, or wait again: of each target only the last one of these waits. */
   readonly writes: readonly JobWrite[];
   /** Ids of jobs that are not worth a row any more. */
   readonly gone: readonly string[];
@@ -177,6 +177,22 @@ async function put(
     .execute();
 }
 
+/** Stores a job that waits again. One that waited before ends: while the store is away, another one may start. */
+async function putPending(
+  db: Kysely<Schema>,
+  name: QueueName,
+  { owner, now }: JobExchange,
+  job: JobWrite,
+): Promise<void> {
+  await inQueue(db.updateTable('jobs'), name)
+    .where('targetId', '=', job.targetId)
+    .where('state', '=', PENDING)
+    .where('id', '<>', job.id)
+    .set({ state: 'FAILED', error: REPLACED, finishedAt: now, dueAt: null })
+    .execute();
+  await put(db, name.instance, owner, [job]);
+}
+
 async function runExchange(
   db: Kysely<Schema>,
   isShared: boolean,
@@ -185,8 +201,11 @@ async function runExchange(
 ): Promise<JobExchangeResult> {
   for await (const ids of inBatches(exchange.gone, STEP_COUNT))
     await db.deleteFrom('jobs').where('id', 'in', ids).execute();
-  for await (const batch of inBatches(exchange.writes, STEP_COUNT))
+  const ended = exchange.writes.filter(({ state }) => state !== 'PENDING');
+  for await (const batch of inBatches(ended, STEP_COUNT))
     await put(db, name.instance, exchange.owner, batch);
+  for (const job of exchange.writes)
+    if (job.state === 'PENDING') await putPending(db, name, exchange, job);
   for (const [targetId, error] of exchange.cancelled)
     await cancel(db, name, targetId, error, exchange.now);
   const pending: JobWrite[] = [];

@@ -126,6 +126,26 @@ onBothEngines('jobs', ({ withStore }) => {
       assert.deepEqual((await at(300)).dueTargets, [], 'once');
     }));
 
+  test('of the jobs of a target that wait again only the last one waits', () =>
+    withStore(async ({ jobs }) => {
+      const exchange = exchangeOf(jobs);
+      const [former, ...later] = [job(1), job(2), job(3)];
+      await exchange({ writes: [former!, job(4, { targetId: 2 })] });
+      await exchange({
+        writes: [job(5, { state: 'FAILED', error: 'no', finishedAt: 1 }), ...later],
+      });
+      const { rows } = await jobs.list('a', { offset: 0, limit: 9 });
+      const shown = rows.map(({ id, state, error }) => [id, state, error]);
+      assert.deepEqual(shown, [
+        ['j4', 'PENDING', null],
+        ['j3', 'PENDING', null],
+        ['j5', 'FAILED', 'no'],
+        ['j2', 'FAILED', REPLACED],
+        ['j1', 'FAILED', REPLACED],
+      ]);
+      assert.equal((await exchange({ claim: CLAIM })).claimed.length, 2);
+    }));
+
   test('a killed process: unfinished jobs wait to be requested, and are repeated', () =>
     withStore(async ({ jobs }) => {
       const exchange = exchangeOf(jobs);

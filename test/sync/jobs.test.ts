@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
 import { JobLines } from '../../daemon/sync/jobs/job-lines.ts';
+import { REPLACED } from '../../daemon/store/jobs.ts';
 import { onBothEngines } from '../store/harness.ts';
 import {
   type Daemon,
@@ -450,6 +451,29 @@ void test('jobs continue while the store cannot be written, and are stored later
   await attempts[2]!.end();
   assert.deepEqual(await displayed(daemon), ['2 COMPLETED 1']);
   assert.equal((await jobFacade.latest([5])).get(5), undefined, 'its start was not stored');
+});
+
+void test('a job that waited while the store could not be written ends when a later one waits', async (t) => {
+  const rows = await newRows();
+  const pass = mockTimers(t);
+  await using daemon = await daemonOn(rows, { attemptsMax: 3 });
+  const { jobs, attempts, calm } = daemon;
+  const failOnce = async (): Promise<void> => {
+    jobs.request(recordOf(1));
+    await calm();
+    await attempts.at(-1)!.end(new Error('no'));
+  };
+  await failOnce();
+  rows.error = new Error('locked');
+  await failOnce();
+  await failOnce();
+  assert.equal(attempts.length, 3);
+  rows.error = undefined;
+  assert.equal(await jobs.flush(), undefined);
+  const replaced = `1 FAILED 1 ${REPLACED}`;
+  assert.deepEqual(await displayed(daemon), ['1 PENDING 1 no', replaced, replaced]);
+  await pass(30_000);
+  assert.equal(attempts.length, 4, 'jobs are claimed again');
 });
 
 void test('a check without changes stores nothing; an empty job leaves no row', async () => {
