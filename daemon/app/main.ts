@@ -280,7 +280,7 @@ function openReread(
       members.noteListed();
       if (changed.some((name) => name === 'apps' || name.startsWith('connections.')))
         applyConnections(instance, options, changed.includes('apps')).catch((error: unknown) =>
-          log.error('connections could not be applied', { error }),
+          log.error('connections could not be applied yet', { error }),
         );
     },
     index: () => instance.indexer.jobs.indexAll(instance.served.records, false, signal),

@@ -56,6 +56,8 @@ export class RepoRegistry {
   #reading: Promise<void> = Promise.resolve();
   /** RepoIds visible only to owners, because a restriction could not be stored. */
   readonly #hidden = new Set<number>();
+  /** RepoIds visible only to owners, because a configuration that restricts them could not be stored. */
+  #withheld: ReadonlySet<number> = new Set();
   /** The last read of the store failed. */
   #isStale = false;
   #version = 0;
@@ -105,8 +107,9 @@ export class RepoRegistry {
 
   /** The record with the current permissions; visible only to owners if they are unknown. */
   ruled(record: RepoRecord): RepoRecord {
-    const hasRules = !this.#isStale && !this.#hidden.has(record.repoId);
-    const repo = hasRules ? this.#repos.get(record.repoId) : undefined;
+    const { repoId } = record;
+    const hasRules = !this.#isStale && !this.#hidden.has(repoId) && !this.#withheld.has(repoId);
+    const repo = hasRules ? this.#repos.get(repoId) : undefined;
     if (repo === undefined) {
       const { within: _, ...rest } = record;
       return { ...rest, visibility: 'unknown', enforcement: 'all' };
@@ -132,6 +135,14 @@ export class RepoRegistry {
 
   isHidden(repoId: number): boolean {
     return this.#hidden.has(repoId);
+  }
+
+  /** Restricts these repos to owners, until the next call, whatever `unhide` says. Returns those of the last call. */
+  withhold(repoIds: Iterable<number>): ReadonlySet<number> {
+    const before = this.#withheld;
+    this.#withheld = new Set(repoIds);
+    this.#version++;
+    return before;
   }
 
   /** Reads the store again. False: it failed, so all permissions are unknown until it works. */

@@ -8,6 +8,7 @@ import type {
   RepoHost,
   StoredRepo,
 } from '../../store/repos.ts';
+import { ENFORCEMENTS } from '../../repos/records.ts';
 import { type Host, HostError, type HostRepo, type SaidVisibility } from '../../hosts/host.ts';
 
 type Visibility = StoredRepo['visibility'];
@@ -65,6 +66,14 @@ const STRICTNESS = { public: 0, 'maybe-public': 0, internal: 1, private: 2, unkn
 
 export function isStricter(one: SaidVisibility, other: SaidVisibility): boolean {
   return STRICTNESS[one] > STRICTNESS[other];
+}
+
+/** Whether fewer people may see a repo than before. */
+export function isRestricted(repo: StoredRepo, before: StoredRepo | undefined): boolean {
+  if (before === undefined) return false;
+  const isEnforcedMore =
+    ENFORCEMENTS.indexOf(repo.enforcement) > ENFORCEMENTS.indexOf(before.enforcement);
+  return isEnforcedMore || isStricter(repo.visibility, before.visibility);
 }
 
 /** Restricts a repo to this visibility until the next listing. The result: whether that changed it. */

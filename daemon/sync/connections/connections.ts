@@ -2,7 +2,7 @@
 // (mirrors.ts), and removes what no connection lists any more (cleanup-jobs.ts).
 
 import type { ConnectionRows, StoredConnection } from '../../store/connections.ts';
-import type { StoredRepo } from '../../store/repos.ts';
+import type { StoredRepo, StoredRepos } from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
@@ -35,6 +35,7 @@ import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } fro
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
 import {
+  isRestricted,
   isStricter,
   LatestVisibility,
   narrowed,
@@ -74,6 +75,16 @@ interface Configured {
   host?: Promise<Host> | undefined;
 }
 
+/** What follows once the configuration is applied. */
+interface Unapplied {
+  /** Names of connections to list again. */
+  readonly changed: Set<string>;
+  /** Their hosts are to be closed. */
+  readonly closed: Set<Configured>;
+  /** Why it could not be applied; absent: that was not tried yet. */
+  error?: unknown;
+}
+
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly mirrors: Mirrors;
@@ -96,6 +107,9 @@ export class Connections {
   #onListed: () => void = () => {};
   /** Configurations are applied one after the other, so that the last one wins. */
   #configuring: Promise<void> = Promise.resolve();
+  /** Undefined: the configuration is applied. */
+  #unapplied: Unapplied | undefined;
+  #isApplyingAgain = false;
   #recalled: Promise<void> | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -132,6 +146,10 @@ export class Connections {
     });
     this.sync = new SyncJobs({
       ...parts,
+      hostOf: async (name) => {
+        await this.#applied();
+        return this.hostOf(name);
+      },
       limits: () => limits().syncJobs,
       onEnd: () => {
         this.#onListed();
@@ -208,26 +226,34 @@ export class Connections {
     return this.#linkedTo(repoId, true).map(({ name }) => name);
   }
 
-  /** Applies permissions before any host is contacted. @param areReopened  opens hosts again. Errors: NOT_READY. */
+  /**
+   * Applies permissions before any host is contacted. What cannot be stored is tried again; meanwhile owners alone see
+   * the repos that it restricts. @param areReopened  opens hosts again. Errors: NOT_READY.
+   */
   async configure(
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened = false,
   ): Promise<void> {
-    const next = this.#configuring
-      .catch(() => {})
-      .then(() => this.#configure(connections, areReopened));
-    this.#configuring = next;
-    return next;
+    return this.#afterOthers(() => this.#configure(connections, areReopened));
+  }
+
+  /** Resolves when the configuration is applied. Errors: NOT_READY. */
+  #applied(): Promise<void> {
+    return this.#afterOthers(() => this.#applyConfiguration());
+  }
+
+  #afterOthers(work: () => Promise<void>): Promise<void> {
+    this.#configuring = this.#configuring.catch(() => {}).then(work);
+    return this.#configuring;
   }
 
   async #configure(
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened: boolean,
   ): Promise<void> {
-    const { registry, instance, isAlone } = this.#options;
     const before = this.#configured;
     this.#isConfigured = true;
-    const changed = new Set<string>();
+    const { changed, closed } = (this.#unapplied ??= { changed: new Set(), closed: new Set() });
     this.#configured = new Map(
       Object.entries(connections).map(([name, settings]) => {
         const former = before.get(name);
@@ -237,15 +263,42 @@ export class Connections {
         return [name, { settings }];
       }),
     );
+    for (const [name, one] of before) if (this.#configured.get(name) !== one) closed.add(one);
+    await this.#applyConfiguration();
+  }
+
+  async #applyConfiguration(): Promise<void> {
+    const unapplied = this.#unapplied;
+    if (unapplied === undefined) return;
+    const { registry, instance, isAlone } = this.#options;
+    const connections = Object.fromEntries(
+      [...this.#configured].map(([name, { settings }]) => [name, settings]),
+    );
     const configured = { instance, isAlone, connections, now: Date.now() };
-    const { changedIds, dueIds } = await registry.decide((stored) => configure(stored, configured));
-    await this.#apply({ changedIds: new Set([...changedIds, ...this.#unlisted()]), dueIds });
-    const closed = [...before].filter(([name, one]) => this.#configured.get(name) !== one);
-    await closeHosts(closed.map(([, one]) => one));
+    const decide = (stored: StoredRepos) => configure(stored, configured);
+    try {
+      const { changedIds, dueIds } = await registry.decide(decide);
+      const shown = [...registry.withhold([]), ...this.#unlisted()];
+      await this.#apply({ changedIds: new Set([...changedIds, ...shown]), dueIds });
+    } catch (error) {
+      unapplied.error = error;
+      this.#withhold(decide(registry.stored).changed);
+      throw error;
+    }
+    this.#unapplied = undefined;
+    await closeHosts([...unapplied.closed]);
     await this.#recall();
     if (!this.#isStarted) return;
-    this.#resume(changed);
+    this.#resume(unapplied.changed);
     this.#cleanUp();
+  }
+
+  /** Restricts repos to owners until the configuration is applied, if fewer may see them then. */
+  #withhold(changed: readonly StoredRepo[]): void {
+    const { registry, served } = this.#options;
+    const restricted = changed.filter((repo) => isRestricted(repo, registry.byId(repo.repoId)));
+    const repoIds = new Set(restricted.map(({ repoId }) => repoId));
+    if (!isDeepStrictEqual(registry.withhold(repoIds), repoIds)) served.publish();
   }
 
   #unlisted(): number[] {
@@ -307,6 +360,7 @@ export class Connections {
 
   tick(): void {
     if (this.sync.signal.aborted) return;
+    if (this.#unapplied?.error !== undefined && !this.#isApplyingAgain) void this.#applyAgain();
     for (const connectionId of this.#syncTimes.take()) {
       const target = this.#targetOf(connectionId);
       if (target === undefined) this.#syncTimes.forget(connectionId);
@@ -315,6 +369,13 @@ export class Connections {
     for (const repoId of this.#fetchTimes.take())
       if (this.#linkedTo(repoId).length === 0) this.#fetchTimes.forget(repoId);
       else this.requestFetch(repoId);
+  }
+
+  /** Errors: none; `degradations` has them. */
+  async #applyAgain(): Promise<void> {
+    this.#isApplyingAgain = true;
+    await this.#applied().catch(() => {});
+    this.#isApplyingAgain = false;
   }
 
   /**
@@ -516,7 +577,11 @@ export class Connections {
         .map((one) => [one.host, one]),
     );
     const isConfigured = (name: string): boolean => this.#configured.has(name);
+    const error = this.#unapplied?.error;
     return [
+      ...(error === undefined
+        ? []
+        : [`the connections of the configuration are not applied yet: ${messageOf(error)}`]),
       ...this.sync.failed.sentences(isConfigured).map((one) => `connection ${one}`),
       ...[...awaited.values()].map(awaitedSentence),
       ...hostPauses().map(

@@ -20,6 +20,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { deferred } from '../../../daemon/base/deferred.ts';
+import type { ConnectionSettings } from '../../../daemon/base/config/connections.ts';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import { HostError } from '../../../daemon/hosts/host.ts';
 import type { WebhookRepository } from '../../../daemon/hosts/webhook.ts';
@@ -379,6 +380,42 @@ test('a newly private repository is hidden first, and lifted enforcement applies
   assert.deepEqual(index.displayed(), ['host/o/1 private all', 'host/o/2 internal all']);
   await index.configure({ c: settingsOf() });
   assert.deepEqual(index.displayed(), ['host/o/1 private open', 'host/o/2 internal open']);
+});
+
+test('a configuration that cannot be stored restricts meanwhile, and is applied when the store works again', async () => {
+  const host = hostOf(makeRepo(PLUM));
+  await using index = await settled(host);
+  const guestFinds = guestOf(index);
+  const { repos } = index.store;
+  const { change } = repos;
+  const configureWithoutStore = async (c: ConnectionSettings): Promise<void> => {
+    repos.change = () => Promise.reject(new StoreError('NOT_READY', 'the store does not answer'));
+    await assert.rejects(index.configure({ c }), /does not answer/);
+  };
+  await configureWithoutStore(ENFORCING);
+  assert.deepEqual(index.displayed(), ['host/o/1 unknown all']);
+  assert.deepEqual(await guestFinds('plum'), []);
+  const reason = 'the connections of the configuration are not applied yet: ';
+  assert.deepEqual(index.connections.degradations, [`${reason}the store does not answer`]);
+  assert.equal((await index.sync('c')).state, 'FAILED', 'no listing precedes the rules');
+  assert.deepEqual(index.displayed(), ['host/o/1 unknown all']);
+  repos.change = change;
+  await index.sync('c');
+  assert.deepEqual(index.displayed(), ['host/o/1 public restricted']);
+  assert.deepEqual(
+    [await guestFinds('plum'), index.connections.degradations],
+    [['host/o/1:a.txt'], []],
+  );
+
+  // No listing is requested, and the next one fails.
+  host.failAt = 0;
+  await configureWithoutStore(settingsOf());
+  assert.deepEqual(index.displayed(), ['host/o/1 public restricted']);
+  repos.change = change;
+  index.connections.tick();
+  while (index.displayed()[0] === 'host/o/1 public restricted') await sleep(1);
+  assert.deepEqual(index.displayed(), ['host/o/1 public open']);
+  await index.settle();
 });
 
 test('a new repository at the address of a public one is not shown before a listing', async () => {
