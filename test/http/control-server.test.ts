@@ -7,6 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, test } from 'node:test';
 import { ACCOUNT_HEADER, findControlPath } from '../../daemon/base/config/control-path.ts';
+import type { RepoRule } from '../../daemon/api/shapes/operator-service.ts';
 import { callControl, NoDaemonError } from '../../daemon/cli/control-client.ts';
 import { type AccountsOptions, startAccounts } from '../accounts/world.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -80,6 +81,38 @@ test('a refusal has its message; only the operator sees the cause of an internal
   const backup = await call('POST', '/api/backup', { withIndex: false });
   assert.match(backup.text, /"statusCode":500,.*There is no disk\./);
   assert.match((await call('GET', '/api/status')).text, /NOT_READY.*No daemon is running/);
+  await control.close();
+});
+
+test('the removal of repositories is acknowledged only if all are removed', async () => {
+  const ruleOf = (repoId: number, name: string): RepoRule => {
+    const state = { isServed: false, isListed: false };
+    return { repoId, name, visibility: 'public', enforcement: 'none', ...state };
+  };
+  let rules = [ruleOf(1, 'apple'), ruleOf(2, 'busy'), ruleOf(3, 'cherry'), ruleOf(4, 'date')];
+  let isBusy = true;
+  const { control, call } = await start({
+    operator: {
+      rules: {
+        list: () => rules,
+        change: () => Promise.resolve(),
+        remove: (repoIds) => {
+          const stays = ({ repoId }: RepoRule): boolean => isBusy && repoId === 2;
+          rules = rules.filter((rule) => !repoIds.has(rule.repoId) || stays(rule));
+          return Promise.resolve();
+        },
+      },
+      async *backup() {},
+    },
+  });
+  const remove = (...repos: string[]) => call('DELETE', '/api/ee/repos', { repos });
+  assert.equal((await remove('cherry')).status, 200);
+  const refused = await remove('apple', 'busy');
+  assert.match(refused.text, /"statusCode":503,"errorCode":"NOT_READY",.*Not removed: busy, as/);
+  isBusy = false;
+  const removed = await remove('busy');
+  assert.match(removed.text, /^\[\{"repoId":2,"repo":"busy",/);
+  assert.deepEqual(rules, [ruleOf(4, 'date')]);
   await control.close();
 });
 

@@ -124,6 +124,13 @@ export const removeRepos = endpoint(
           'from the sources of the daemon, or exclude it in the configuration of the connection.',
       );
     await operator.rules.remove(repoIds, actor);
+    const left = operator.rules.list().filter(({ repoId }) => repoIds.has(repoId));
+    if (left.length > 0)
+      throw new ApiError(
+        'NOT_READY',
+        `Not removed: ${someNames(left.map(({ name }) => name))}, as a job of it has not ended yet, or it was added again ` +
+          'meanwhile. Any others are removed. Try again with those that are left.',
+      );
     return ok(rowsOf(operator, found));
   },
 );
