@@ -278,8 +278,8 @@ export class Connections {
     const decide = (stored: StoredRepos) => configure(stored, configured);
     try {
       const { changedIds, dueIds } = await registry.decide(decide);
-      const shown = [...registry.withhold([]), ...this.#unlisted()];
-      await this.#apply({ changedIds: new Set([...changedIds, ...shown]), dueIds });
+      const released = [...registry.withhold([]), ...this.#unlisted()];
+      await this.#apply({ changedIds: new Set([...changedIds, ...released]), dueIds });
     } catch (error) {
       unapplied.error = error;
       this.#withhold(decide(registry.stored).changed);
