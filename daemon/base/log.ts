@@ -89,7 +89,7 @@ export function createLog(options: LogOptions): Log {
 
 function openForLines(file: string): number {
   mkdirSync(path.dirname(file), { recursive: true });
-  return openSync(file, 'a');
+  return openSync(file, 'a', 0o640);
 }
 
 /** Bytes of buffered lines. Bound: memory while the disk is full. */

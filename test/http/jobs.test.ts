@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { JobView } from '../../daemon/repos/jobs.ts';
-import { closeWorlds, repo, startWorld } from './harness.ts';
+import { startAccounts } from '../accounts/world.ts';
+import { closeWorlds, repo, type Reply, startWorld, type WorldOptions } from './harness.ts';
 
 after(closeWorlds);
 
@@ -80,4 +81,27 @@ test('hidden ids are excluded; a running job reports its progress', async () => 
   const tooMany = Array.from({ length: 101 }, (_, i) => i + 1);
   for (const wrong of [[], tooMany, [0], ['1'], 1, undefined])
     assert.equal((await send(wrong)).status, 400);
+});
+
+test('only owners and local callers see why the job of a repository failed', async () => {
+  const jobs: WorldOptions['jobs'] = {
+    latest: () => Promise.resolve(new Map([[2, JOB]])),
+    askedAt: () => undefined,
+    commitOf: () => undefined,
+  };
+  const repos = [repo(2, 'b')];
+  const body = JSON.stringify({ repoIds: [2] });
+  const errorOf = (reply: Reply): unknown => {
+    const { repositories } = reply.json() as {
+      repositories: { latestJob: { errorMessage: unknown } }[];
+    };
+    return repositories[0]?.latestJob.errorMessage;
+  };
+  const path = '/api/repo-index-status';
+  const local = await startWorld({ repos, jobs });
+  assert.equal(errorOf(await local.call({ method: 'POST', path, body })), 'no');
+  const world = await startAccounts({ repos, jobs });
+  const ask = async (as: string) => errorOf(await world.send('POST', path, as, { repoIds: [2] }));
+  assert.equal(await ask(world.ownerKey), 'no');
+  assert.equal(await ask(world.memberKey), 'the job failed; owners see the reason');
 });

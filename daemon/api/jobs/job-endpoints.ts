@@ -1,7 +1,8 @@
 // Jobs (API.md 13.3 to 13.5): index states, jobs with their log lines, and requests for a job.
 
 import { z } from 'zod';
-import { JOB_QUEUES, JOB_STATES } from '../../repos/jobs.ts';
+import { hasOwnerRole } from '../../accounts/caller.ts';
+import { JOB_QUEUES, JOB_STATES, type JobView } from '../../repos/jobs.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { answer, endpoint, ok } from '../shapes/endpoint.ts';
 import { choiceText, integerText, jsonIds, jsonInteger } from '../shapes/input.ts';
@@ -56,10 +57,12 @@ export const getRepoIndexStatus = endpoint(
       },
     },
   },
-  async ({ body }, { services, repoAccess }) => {
+  async ({ body }, { services, repoAccess, caller }) => {
     const visible = new Map(services.repos.list(repoAccess).map((repo) => [repo.repoId, repo]));
     const selected = [...new Set(body.repoIds)].flatMap((repoId) => visible.get(repoId) ?? []);
     const latest = await services.jobs.latest(selected.map(({ repoId }) => repoId));
+    // A local caller has the files of the machine anyway.
+    const seesReason = hasOwnerRole(caller) || caller?.source === 'local';
     const repositories = selected.map(({ repoId, indexedAt }) => {
       const view = latest.get(repoId);
       return {
@@ -67,12 +70,17 @@ export const getRepoIndexStatus = endpoint(
         indexedAt: indexedAt ?? null,
         askedAt: isoTime(services.jobs.askedAt(repoId) ?? null),
         indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
-        latestJob: view === undefined ? null : jobJson(view),
+        latestJob: view === undefined ? null : jobJson(seesReason ? view : withoutReason(view)),
       };
     });
     return ok({ repositories });
   },
 );
+
+/** Reasons name paths of the server and settings of git. */
+function withoutReason(view: JobView): JobView {
+  return view.error === null ? view : { ...view, error: 'the job failed; owners see the reason' };
+}
 
 export const getRepoSyncCounts = endpoint(
   {
