@@ -126,21 +126,21 @@ function readToken(pattern: string, position: number): Read | undefined {
 }
 
 /** Source: wildmatch.c of git, whose classes are those of ASCII. */
-const CLASSES: Readonly<Record<string, RegExp>> = {
-  alnum: /[A-Za-z0-9]/,
-  alpha: /[A-Za-z]/,
-  blank: /[ \t]/,
+const CLASSES: ReadonlyMap<string, RegExp> = new Map([
+  ['alnum', /[A-Za-z0-9]/],
+  ['alpha', /[A-Za-z]/],
+  ['blank', /[ \t]/],
   // oxlint-disable-next-line no-control-regex -- the class consists of them
-  cntrl: /[\0-\x1f\x7f]/,
-  digit: /\d/,
-  graph: /[!-~]/,
-  lower: /[a-z]/,
-  print: /[ -~]/,
-  punct: /[!-/:-@[-`{-~]/,
-  space: /[ \t-\r]/,
-  upper: /[A-Z]/,
-  xdigit: /[0-9A-Fa-f]/,
-};
+  ['cntrl', /[\0-\x1f\x7f]/],
+  ['digit', /\d/],
+  ['graph', /[!-~]/],
+  ['lower', /[a-z]/],
+  ['print', /[ -~]/],
+  ['punct', /[!-/:-@[-`{-~]/],
+  ['space', /[ \t-\r]/],
+  ['upper', /[A-Z]/],
+  ['xdigit', /[0-9A-Fa-f]/],
+]);
 
 /** @param start  after the bracket */
 function readSet(pattern: string, start: number): Read | undefined {
@@ -168,7 +168,7 @@ function readSetPart(
 ): { readonly isIn: (code: number) => boolean; readonly end: number } | undefined {
   const match = /^\[:([^\]]*):\]/.exec(pattern.slice(position, position + CLASS_SIZE_MAX));
   if (match !== null) {
-    const letters = CLASSES[match[1]!];
+    const letters = CLASSES.get(match[1]!);
     if (letters === undefined) return undefined;
     const isIn = (code: number): boolean => letters.test(String.fromCharCode(code));
     return { isIn, end: position + match[0].length };

@@ -235,6 +235,22 @@ test('an ignore file is read as git reads it', async () => {
   );
 });
 
+test('an unknown class of letters matches nothing, as in git', () => {
+  const root = temporaryFolder();
+  git(root, 'init', '-q');
+  const names = ['a', 'b', 'ab', ':', ']'];
+  for (const name of ['nosuch', 'ALPHA', 'toString', 'constructor', '__proto__', '']) {
+    const text = [`[[:${name}:]]`, `[!a[:${name}:]]`, `[a[:${name}:]]`, 'ab'].join('\n');
+    writeFiles(root, { '.gitignore': text });
+    const args = ['check-ignore', '--no-index', ...names];
+    const { stdout } = spawnSync('git', args, { cwd: root });
+    const rules = IgnoreRules.none().with('.trawlignore', '', text);
+    const found = names.filter((one) => rules.ruleForAny(one) !== undefined);
+    assert.deepEqual(found, ['ab'], name);
+    assert.equal(stdout.toString(), 'ab\n', name);
+  }
+});
+
 test('a pattern made to be slow is not', () => {
   const folders = `${'a/'.repeat(1_000)}c`;
   const rules = IgnoreRules.none()

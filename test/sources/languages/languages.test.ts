@@ -206,6 +206,7 @@ test('.gitattributes', () => {
         'odd.x linguist-language=NoSuch',
         'site/** linguist-documentation',
         '[ab].q linguist-language=C',
+        '[[:toString:]]*.q linguist-language=Java',
       ].join('\r\n'),
     },
     { folder: 'third', text: 'mine -linguist-vendored\n' },
