@@ -28,18 +28,18 @@ interface Written {
 }
 
 /** Names of ripgrep that linguist, whose names `lang:` takes, has otherwise. */
-const LANGUAGES: Readonly<Record<string, string>> = {
-  cs: 'C#',
-  docker: 'Dockerfile',
-  hs: 'Haskell',
-  jl: 'Julia',
-  ml: 'OCaml',
-  objcpp: 'Objective-C++',
-  ps: 'PowerShell',
-  sv: 'SystemVerilog',
-  tf: 'HCL',
-  txt: 'Text',
-};
+const LANGUAGES: ReadonlyMap<string, string> = new Map([
+  ['cs', 'C#'],
+  ['docker', 'Dockerfile'],
+  ['hs', 'Haskell'],
+  ['jl', 'Julia'],
+  ['ml', 'OCaml'],
+  ['objcpp', 'Objective-C++'],
+  ['ps', 'PowerShell'],
+  ['sv', 'SystemVerilog'],
+  ['tf', 'HCL'],
+  ['txt', 'Text'],
+]);
 
 /** Errors: UsageError without a query, or for a pattern that is empty. */
 export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
@@ -162,7 +162,7 @@ function anyOf(filters: readonly string[]): readonly string[] {
 }
 
 function languageOf(name: string): string {
-  return `"${(LANGUAGES[name] ?? name).replaceAll(/["\\]/g, '\\$&')}"`;
+  return `"${(LANGUAGES.get(name) ?? name).replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
 /** As in ignore files: with a slash inside it counts from the root. Case-sensitive, whatever the words are. */

@@ -36,6 +36,7 @@ const ROWS: readonly Row[] = [
     'a',
     { filter: '(lang:"C#" or lang:"go") -lang:"c"' },
   ],
+  ['a', { type: ['constructor'] }, 'a', { filter: 'lang:"constructor"' }],
   [
     'a',
     { glob: ['*.h', 'x/[!a]?.c', '!y/'] },
