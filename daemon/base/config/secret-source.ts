@@ -45,7 +45,7 @@ export function readSecretSource(
   source: SecretSource,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): SecretText {
-  const text = 'env' in source ? env[source.env] : readText(source.file);
+  const text = 'env' in source ? readVariable(source.env, env) : readText(source.file);
   if (text === undefined || text.trim() === '')
     throw new ConfigError(
       'env' in source ? source.env : source.file,
@@ -53,6 +53,14 @@ export function readSecretSource(
       'env' in source ? 'set the variable' : 'allowed: a readable file that is not empty',
     );
   return new SecretText(text.trim());
+}
+
+/** Why own: `constructor` is a valid name, and a member of every object. */
+function readVariable(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 /** Undefined: no readable file. Why regular files only: a pipe would block all requests. */

@@ -11,6 +11,7 @@ import { readConfiguration } from '../../../daemon/base/config/configuration.ts'
 import type { Environment, Flags } from '../../../daemon/base/config/configuration.ts';
 import { ConfigError } from '../../../daemon/base/config/error.ts';
 import { unconfigured } from '../../../daemon/base/config/search-configuration.ts';
+import { readSecretSource } from '../../../daemon/base/config/secret-source.ts';
 import { openInstanceSecret } from '../../../daemon/base/config/secrets.ts';
 import { readSettings } from '../../../daemon/base/config/settings.ts';
 import { readProductVersion } from '../../../daemon/base/config/version.ts';
@@ -156,6 +157,14 @@ describe('configuration', () => {
     assert.match(refusal({ TRAWL_LOG_FILE: folder }).message, /^TRAWL_LOG_FILE: .* no folder is$/);
     const short = refusal({ TRAWL_SECRET: 'hush'.repeat(7) });
     assert.match(short.message, /^TRAWL_SECRET: \(hidden\); allowed: at least 32 bytes$/);
+  });
+
+  test('a variable that is not set has no secret, whatever its name', () => {
+    for (const env of ['TOKEN', 'constructor', 'toString', '__proto__'])
+      assert.throws(() => readSecretSource({ env }, {}), {
+        name: 'ConfigError',
+        message: `${env}: no secret; set the variable`,
+      });
   });
 
   test('without TRAWL_SECRET a secret is created in the data directory and reused', () => {
