@@ -2,6 +2,7 @@
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -215,6 +216,39 @@ void test('a sealed backup without its passphrase is refused unless a flag allow
   assert.match(withSecret.stderr, /licence key is not restored/);
 });
 
+/** An unpacked backup with other rows of the same size, and their checksum. */
+function withRows(plain: Buffer, changes: readonly (readonly [from: string, to: string])[]) {
+  const made = Buffer.from(plain);
+  const header = made.indexOf('store/000001.ndjson\0');
+  const size = Number.parseInt(made.toString('latin1', header + 124, header + 135), 8);
+  const rows = made.subarray(header + 512, header + 512 + size);
+  const sum = (): string => createHash('sha256').update(rows).digest('hex');
+  const before = sum();
+  for (const [from, to] of changes) {
+    assert.equal(Buffer.byteLength(to), Buffer.byteLength(from));
+    rows.write(to, rows.indexOf(from));
+  }
+  made.write(sum(), made.lastIndexOf(before));
+  return gzipSync(made);
+}
+
+void test('only a line feed ends a row of a backup', async () => {
+  const { options } = await copyInstance();
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  await ok(['backup', file], options);
+  const changed = withRows(gunzipSync(readFileSync(file)), [
+    ['"user7@x.org"', '"user@x.org"\r'],
+    ['"user8@x.org"', '"us\u2028@x.org"'],
+    ['"user9@x.org"', '"us\u2029@x.org"'],
+  ]);
+  writeFileSync(file, changed);
+  const dataDir = path.join(temporaryFolder(), 'data');
+  await ok(['restore', file], { env: { TRAWL_DATA_DIR: dataDir } });
+  const { emails } = await usersOf(dataDir);
+  for (const email of ['user@x.org', 'us\u2028@x.org', 'us\u2029@x.org'])
+    assert.ok(emails.includes(email), email);
+});
+
 void test('an incomplete backup is refused and changes nothing', async () => {
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
@@ -233,6 +267,7 @@ void test('an incomplete backup is refused and changes nothing', async () => {
   const endAt = plain.lastIndexOf('manifest.json\0');
   const newer = Buffer.from(plain);
   newer.write('"formatVersion":7', newer.indexOf('"formatVersion":1'));
+  const unreadable = /has rows that this version cannot read/;
   const bad: [string, Buffer, RegExp][] = [
     ['empty', Buffer.alloc(0), /not a backup/],
     ['text', Buffer.from('hello\n'), /not a backup/],
@@ -247,6 +282,8 @@ void test('an incomplete backup is refused and changes nothing', async () => {
       /before its manifest/,
     ],
     ['newer', gzipSync(newer), /format 7/],
+    ['no JSON', withRows(plain, [['"table":"users"', '"table"::users"']]), unreadable],
+    ['no rows', withRows(plain, [['"table":"users"', '"other":"users"']]), unreadable],
   ];
   const before = contentOf(dataDir);
   for (const [name, content, message] of bad) {
