@@ -16,6 +16,7 @@ import {
   type CatalogState,
 } from '../index/catalog/catalog-schemas.ts';
 import { restoreRows } from '../index/catalog/catalog-rows.ts';
+import { isStampOf, readStamp, stampPath } from '../index/catalog/mirror-stamp.ts';
 import {
   PLACING_FOLDERS,
   commitStaging,
@@ -25,6 +26,7 @@ import {
 } from '../index/catalog/data-dir.ts';
 import type { DumpPart } from '../store/dump.ts';
 import { DumpError } from '../store/error.ts';
+import type { StoredRepo } from '../store/repos.ts';
 import { openStore } from '../store/store.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -113,11 +115,12 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
         'with --passphrase-stdin or TRAWL_BACKUP_PASSPHRASE, or the instance secret with --secret-file; ' +
         '--without-passphrase restores the rest',
     );
-  const userCount = await fillStore(staging, unpacked, secrets, options);
+  const { userCount, repos } = await fillStore(staging, unpacked, secrets, options);
   for (const name of ['backup.json', 'manifest.json', CATALOG_MEMBER, SEALED_MEMBER, STORE_FOLDER])
     await rm(path.join(staging, name), { recursive: true, force: true });
   const arriving = await readdir(staging);
   await commitStaging(dataDir);
+  await removeForeignClones(dataDir, repos);
   return {
     createdAt: unpacked.header.createdAt,
     repoCount: catalog.repos.length,
@@ -144,6 +147,20 @@ async function readCatalog(staging: string, file: string): Promise<CatalogState>
 
 function isHosted({ record: { repoId, source } }: CatalogRepo): boolean {
   return source.path.endsWith(path.join(path.sep, MIRROR_FOLDER, `${repoId}.git`));
+}
+
+/**
+ * Removes clones that another instance left: until its next job a repo is read from the clone with its id. The others stay,
+ * as their host may no longer have them.
+ */
+async function removeForeignClones(dataDir: string, repos: readonly StoredRepo[]): Promise<void> {
+  const folder = path.join(dataDir, MIRROR_FOLDER);
+  if (!existsSync(folder)) return;
+  for (const { repoId, host } of repos) {
+    if (host !== undefined && isStampOf(readStamp(folder, repoId), host)) continue;
+    await rm(path.join(folder, `${repoId}.git`), { recursive: true, force: true });
+    await rm(stampPath(folder, repoId), { force: true });
+  }
 }
 
 /** Errors: BackupError for a wrong passphrase. */
@@ -185,13 +202,13 @@ function presentSecret(dataDir: string): string | undefined {
   }
 }
 
-/** Loads the rows into a new embedded store, or into PostgreSQL. Returns the number of users. */
+/** Loads the rows into a new embedded store, or into PostgreSQL. Returns the number of users, and the repos. */
 async function fillStore(
   staging: string,
   { names }: UnpackedBackup,
   secrets: Secrets | undefined,
   { databaseUrl, isForced, log, file }: RestoreOptions,
-): Promise<number> {
+): Promise<{ readonly userCount: number; readonly repos: readonly StoredRepo[] }> {
   const store = await openStore({ dataDir: staging, databaseUrl, log });
   const members = names.filter((name) => name.startsWith(`${STORE_FOLDER}/`));
   const parts = readParts(
@@ -200,9 +217,11 @@ async function fillStore(
     secrets,
   );
   let userCount: number;
+  let repos: readonly StoredRepo[];
   try {
     await store.load(parts, { isReplacing: isForced });
     userCount = await store.users.count();
+    ({ repos } = await store.repos.read());
   } catch (error) {
     if (error instanceof DumpError)
       throw new BackupError(`${file} is not restored: ${error.message}`);
@@ -211,7 +230,7 @@ async function fillStore(
     await store.close();
   }
   if (databaseUrl === undefined) await syncPath(path.join(staging, 'store.db'));
-  return userCount;
+  return { userCount, repos };
 }
 
 const rowSchema = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));

@@ -439,17 +439,24 @@ void test('restored without its index: a search says that nothing is indexed, an
     );
 });
 
-void test('clones are left out, which is said, and fetched again; without their host the index is searched', async () => {
-  const host = await CodeHost.start();
-  host.add('one', { 'a.txt': 'plum\n' });
+/** Flags and variables of a daemon that lists a host. */
+function connectedTo(host: CodeHost) {
   const config = path.join(temporaryFolder(), 'trawl.json');
   const acme = { type: 'github', url: host.url, orgs: ['acme'], token: { env: 'HOST_TOKEN' } };
   writeFileSync(config, JSON.stringify({ connections: { acme } }));
-  const flags = ['--config', config];
   const env = { HOST_TOKEN: 'ghp_x', TRAWL_ANONYMOUS_ACCESS: 'true' };
-  const start = (dataDir: string) => serve(dataDir, [], { flags, env });
-  const files = async (url: string): Promise<number> =>
-    (await post(url, { query: 'plum' })).body.files?.length ?? 0;
+  return { flags: ['--config', config], env };
+}
+
+async function files(url: string): Promise<number> {
+  return (await post(url, { query: 'plum' })).body.files?.length ?? 0;
+}
+
+void test('clones are left out, which is said, and fetched again; without their host the index is searched', async () => {
+  const host = await CodeHost.start();
+  host.add('one', { 'a.txt': 'plum\n' });
+  const options = connectedTo(host);
+  const start = (dataDir: string) => serve(dataDir, [], options);
   const reads = async (url: string, what: string): Promise<number> =>
     (await get(`${url}/api/${what}repo=${host.nameOf('one')}`)).status;
 
@@ -483,6 +490,30 @@ void test('clones are left out, which is said, and fetched again; without their 
   for (const what of ['source?path=a.txt&', 'commits?', 'commits/authors?'])
     assert.equal(await reads(alone.url, what), 404, what);
   await alone.process.stop();
+});
+
+/** A data directory with a clone of the only repository of a new host. */
+async function makeCloned(): Promise<string> {
+  const host = await CodeHost.start();
+  host.add('one', { 'a.txt': 'plum\n' });
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const served = await serve(dataDir, [], connectedTo(host));
+  await eventually(async () => (await files(served.url)) === 1);
+  await served.process.stop();
+  host.stop();
+  return dataDir;
+}
+
+void test('a restore keeps the clones of its repositories, and removes those of another instance', async () => {
+  const [dataDir, other] = [await makeCloned(), await makeCloned()];
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  await ok(['backup', file, '--data-dir', dataDir], {});
+  for (const target of [dataDir, other]) {
+    assert.deepEqual(readdirSync(path.join(target, 'clones')).sort(), ['1.git', '1.json']);
+    await ok(['restore', file, '--force', '--data-dir', target], {});
+  }
+  assert.deepEqual(readdirSync(path.join(dataDir, 'clones')).sort(), ['1.git', '1.json']);
+  assert.deepEqual(readdirSync(path.join(other, 'clones')), []);
 });
 
 void test('the daemon ends during a backup: an error and no file', async () => {

@@ -1,12 +1,10 @@
-// Mirrors of repos from code hosts: created and updated before a job reads them, removed with their repos. A stamp file
-// beside each mirror names its repo, so that a leftover mirror is never used for another repo.
+// Mirrors of repos from code hosts: created and updated before a job reads them, removed with their repos. A stamp
+// beside each mirror names its repo (index/catalog/mirror-stamp.ts).
 
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
 import { messageOf } from '../../base/caught.ts';
-import { readOwn, replaceOwn } from '../../base/own-file.ts';
 import { unlessAborted } from '../../base/shared-work.ts';
 import type { Log } from '../../base/log.ts';
 import type { RepoHost, StoredRepo } from '../../store/repos.ts';
@@ -19,6 +17,13 @@ import type { MaintainOptions } from '../../hosts/mirrors/maintain-mirror.ts';
 import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
+import {
+  isStampOf,
+  readStamp,
+  type Stamp,
+  stampPath,
+  writeStamp,
+} from '../../index/catalog/mirror-stamp.ts';
 import type { IndexContext } from '../jobs/index-repo.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { confirmRepository, pushMarkOf, OtherRepositoryError } from './confirm-fetch.ts';
@@ -53,16 +58,6 @@ export interface MirrorsOptions {
   readonly relist: (repoId: number) => void;
   readonly log: Log;
 }
-
-const stampSchema = z.object({
-  address: z.string(),
-  hostId: z.string(),
-  /** Milliseconds since the epoch; null: never. */
-  fetchedAt: z.number().nullable(),
-  /** What `pushMarkOf` returned at the time of the fetch, under the key of existing stamps. */
-  warnings: z.string().optional(),
-});
-type Stamp = z.infer<typeof stampSchema>;
 
 export class Mirrors {
   readonly #options: MirrorsOptions;
@@ -118,8 +113,9 @@ export class Mirrors {
     readonly isBehind: boolean;
   } {
     const host = this.#options.registry.byId(repoId)?.host;
-    const stamp = this.#readStamp(repoId);
-    if (host === undefined || !isOf(stamp, host)) return { fetchedAt: undefined, isBehind: false };
+    const stamp = readStamp(this.#options.catalog.mirrorFolder, repoId);
+    if (host === undefined || !isStampOf(stamp, host))
+      return { fetchedAt: undefined, isBehind: false };
     const mark = pushMarkOf(host.facts);
     const { fetchedAt, warnings: fetchedMark = mark } = stamp;
     return { fetchedAt: fetchedAt ?? undefined, isBehind: fetchedMark !== mark };
@@ -140,7 +136,7 @@ export class Mirrors {
     // An incomplete mirror is started again.
     if (this.lastFetch(repoId).fetchedAt === undefined) {
       await rm(folder, { recursive: true, force: true });
-      this.#writeStamp(repoId, { ...idOf(host), fetchedAt: null });
+      writeStamp(this.#options.catalog.mirrorFolder, repoId, { ...idOf(host), fetchedAt: null });
     }
     const isThere = existsSync(folder);
     if (isThere && !this.#stale.has(repoId)) return;
@@ -160,7 +156,11 @@ export class Mirrors {
       throw error;
     }
     const warnings = pushMarkOf(host.facts);
-    this.#writeStamp(repoId, { ...idOf(host), fetchedAt: Date.now(), warnings });
+    writeStamp(this.#options.catalog.mirrorFolder, repoId, {
+      ...idOf(host),
+      fetchedAt: Date.now(),
+      warnings,
+    });
     this.#options.onFetched(repoId);
   }
 
@@ -275,20 +275,6 @@ export class Mirrors {
       log.warn('a leftover of a mirror could not be removed', { name, error: messageOf(error) });
     }
   }
-
-  #readStamp(repoId: number): Stamp | undefined {
-    try {
-      return stampSchema.parse(
-        JSON.parse(readOwn(stampPath(this.#options.catalog, repoId)).toString()),
-      );
-    } catch {
-      return undefined;
-    }
-  }
-
-  #writeStamp(repoId: number, stamp: Stamp): void {
-    replaceOwn(stampPath(this.#options.catalog, repoId), `${JSON.stringify(stamp)}\n`);
-  }
 }
 
 /** Removes the mirror of a removed repo, and its stamp. */
@@ -297,11 +283,7 @@ export async function removeMirror(
   repoId: number,
 ): Promise<void> {
   await rm(catalog.mirrorPath(repoId), { recursive: true, force: true });
-  await rm(stampPath(catalog, repoId), { force: true });
-}
-
-function stampPath({ mirrorFolder }: Pick<Catalog, 'mirrorFolder'>, repoId: number): string {
-  return path.join(mirrorFolder, `${repoId}.json`);
+  await rm(stampPath(catalog.mirrorFolder, repoId), { force: true });
 }
 
 /** Whether a repo is read from our mirror, not from the path of its connection. */
@@ -312,8 +294,4 @@ function hasMirror(repo: StoredRepo | undefined): repo is StoredRepo & { readonl
 
 function idOf({ address, hostId }: RepoHost): Pick<Stamp, 'address' | 'hostId'> {
   return { address, hostId };
-}
-
-function isOf(stamp: Stamp | undefined, { address, hostId }: RepoHost): stamp is Stamp {
-  return stamp?.address === address && stamp.hostId === hostId;
 }
