@@ -4,7 +4,7 @@
 // count.
 
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { canSpanLines, toRipgrep } from './dialect.ts';
 
 /** In bytes; the end is exclusive. */
@@ -104,7 +104,7 @@ export async function ripgrepAll(
   ended.catch(() => undefined);
   const matches: MatchMap = new Map();
   let rangeCount = 0;
-  for await (const line of createInterface({ input: child.stdout, crlfDelay: Infinity })) {
+  for await (const line of linesOf(child.stdout)) {
     rangeCount += addJsonLine(line, matches);
     if (rangeCount > rangeCountMax) break;
   }
@@ -115,6 +115,16 @@ export async function ripgrepAll(
   if (rangeCount > rangeCountMax || hasCrashed) return undefined;
   if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(text)}`);
   return matches;
+}
+
+/** Why not readline: for it U+2028, which JSON may contain, ends a line too, from Node 24 on. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
 }
 
 export async function ripgrepFiles(root: string): Promise<string[]> {

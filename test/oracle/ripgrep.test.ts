@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { isUtf8 } from 'node:buffer';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,25 @@ void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, asy
   assert.equal(report.differences.length, 0, describeReport(report));
   assert.ok(report.comparedCount >= 1.9 * SAMPLE_COUNT, describeReport(report));
   assert.ok(report.absentCount > 0 && report.rangeCount > 10_000, describeReport(report));
+});
+
+void test('only a line feed ends a line of what ripgrep answers', { skip }, async () => {
+  const root = temporaryFolder();
+  writeFileSync(path.join(root, 'a.txt'), 'plum \u2028 \u2029 \u0085 \r plum\nplum\n');
+  const found = await ripgrepAll(root, 'plum', { isCaseSensitive: true });
+  assert.deepEqual(
+    found,
+    new Map([
+      [
+        'a.txt',
+        [
+          [0, 4],
+          [18, 22],
+          [23, 27],
+        ],
+      ],
+    ]),
+  );
 });
 
 /** An expression that means the same to both, and that only one of them could misread. */
