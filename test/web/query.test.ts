@@ -241,6 +241,7 @@ test('a search in the address: defaults are omitted, invalid numbers are the def
       'query=a&isCaseSensitivityEnabled=true&lang=Go',
       10_000,
     ],
+    ['query=a&constructor=b', 'query=a&constructor=b', 10_000],
   ] as const) {
     const parameters = new URLSearchParams(address);
     const search = searchOf(parameters, 2);

@@ -165,10 +165,10 @@ test('each editor has its link', () => {
     editorLink({ ...CHOICE, editor: 'jetbrains', cloneFolder: '' }, POSITION),
     `jetbrains://idea/navigate/reference?project=web&path=${path}:12`,
   );
-  const editorTemplate = 'mine://open?f={file}&l={line}&x={other}';
+  const editorTemplate = 'mine://open?f={file}&l={line}&x={other}{constructor}';
   assert.equal(
     editorLink({ ...CHOICE, editor: 'custom', editorTemplate }, POSITION),
-    `mine://open?f=/home/me/web/${path}&l=12&x={other}`,
+    `mine://open?f=/home/me/web/${path}&l=12&x={other}{constructor}`,
   );
 });
 

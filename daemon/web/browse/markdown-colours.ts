@@ -81,7 +81,8 @@ function colourBlock(block: Element, language: string): void {
 /** Removes `lang`: it holds a programming language, but browsers read it as a human one. */
 export function colourBlocks(fragment: DocumentFragment): void {
   for (const block of fragment.querySelectorAll('pre[lang]')) {
-    const language = NAMES[block.getAttribute('lang')?.toLowerCase() ?? ''];
+    const name = block.getAttribute('lang')?.toLowerCase() ?? '';
+    const language = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
     block.removeAttribute('lang');
     const code = block.querySelector('code');
     if (code !== null && language !== undefined) colourBlock(code, language);

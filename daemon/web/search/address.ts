@@ -33,6 +33,6 @@ export function parametersOf(search: Search, others: URLSearchParams): URLSearch
   const result = new URLSearchParams();
   for (const [name, value] of Object.entries(own))
     if (value !== undefined) result.append(name, value);
-  for (const [name, value] of others) if (!(name in own)) result.append(name, value);
+  for (const [name, value] of others) if (!Object.hasOwn(own, name)) result.append(name, value);
   return result;
 }

@@ -34,6 +34,10 @@ const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 | 1    | 2     |
 
 - [x] done
+
+\`\`\`constructor
+no language
+\`\`\`
 `;
 
 /** A picture of one dot. */

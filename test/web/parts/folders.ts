@@ -10,6 +10,8 @@ test('a hostile README runs, requests and styles nothing', async ({ page }) => {
   const text = page.locator('.markdown-text');
   await text.getByRole('heading', { name: 'Hostile bold' }).waitFor();
   await text.getByText('☑ done').waitFor();
+  // Its language has the name of what every object has.
+  await text.getByText('no language').waitFor();
   assert.equal(await text.getByRole('cell', { name: '2' }).getAttribute('align'), 'right');
   await page.waitForLoadState('networkidle');
   const refused =
