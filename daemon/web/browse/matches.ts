@@ -45,7 +45,8 @@ function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readon
   const query = valueOf('query') ?? '';
   const isOn = (name: string): boolean => valueOf(name) === 'true';
   const body = {
-    query: `(${query}) ${fileQuery(target)}`,
+    query,
+    filter: fileQuery(target),
     matches: MATCHES_MAX,
     isRegexEnabled: isOn('isRegexEnabled'),
     isCaseSensitivityEnabled: isOn('isCaseSensitivityEnabled'),

@@ -110,6 +110,15 @@ test('from match to match of the search that led here', async ({ page }) => {
   await page.getByText('match 1 of 3').waitFor();
   await page.keyboard.press('p');
   await page.getByText('match 3 of 3').waitFor();
+  // The query is the one that was searched for, also where its parentheses or quotes have no partner.
+  for (const [query, count] of [
+    ['plumTree(', '2 matches'],
+    ['"./plum', '1 match'],
+    ['none) or plumTree(', '2 matches'],
+  ] as const) {
+    await openCode(page, addressOf('src/use.ts', `?query=${encodeURIComponent(query)}`));
+    await page.getByText(count, { exact: true }).waitFor();
+  }
 });
 
 test('lines are selected by dragging over their numbers, and have a menu', async ({
