@@ -91,18 +91,19 @@ export interface BoxState {
 
 export function useBoxState(): BoxState {
   const { submitted, startSearch, isOnSearchPage, contextLines } = useSubmittedSearch();
-  const [text, setText] = useState(submitted?.query ?? '');
+  const shown: Partial<Search> = submitted ?? {};
+  const { query: shownQuery, isRegexEnabled = false, isCaseSensitivityEnabled = false } = shown;
+  const [text, setText] = useState(shownQuery ?? '');
   const [isTyped, setTyped] = useState(false);
-  const [switches, setSwitches] = useState<Switches>({
-    isRegexEnabled: submitted?.isRegexEnabled ?? false,
-    isCaseSensitivityEnabled: submitted?.isCaseSensitivityEnabled ?? false,
-  });
+  const [switches, setSwitches] = useState<Switches>({ isRegexEnabled, isCaseSensitivityEnabled });
   const isTypingSearch = useRemembered((state) => state.isTypingSearch);
-  const submittedQuery = submitted?.query;
   useEffect(() => {
-    if (submittedQuery !== undefined) setText(submittedQuery);
+    if (shownQuery !== undefined) {
+      setText(shownQuery);
+      setSwitches({ isRegexEnabled, isCaseSensitivityEnabled });
+    }
     setTyped(false);
-  }, [submittedQuery]);
+  }, [shownQuery, isRegexEnabled, isCaseSensitivityEnabled]);
   usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
 
   const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {

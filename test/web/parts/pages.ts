@@ -65,6 +65,27 @@ test('a search that does not parse says where; the last good results stay', asyn
   );
 });
 
+test('the switches of the box are those of the address', async ({ page }) => {
+  await search(page, 'query=return%20.');
+  const regex = page.getByRole('button', { name: 'Regular expressions' });
+  const isPressed = (pressed: boolean) =>
+    hasCount(page.locator(`[aria-label="Regular expressions"][aria-pressed=${pressed}]`), 1);
+  await isPressed(false);
+  await regex.click();
+  await page.waitForURL(/isRegexEnabled=true/);
+  await isPressed(true);
+  await page.goBack();
+  await isPressed(false);
+  await queryBox(page).press('Enter');
+  await page.getByText('that is all').waitFor();
+  assert.doesNotMatch(page.url(), /isRegexEnabled/);
+  await page.goForward();
+  await isPressed(true);
+  await goTo(page, '/search?query=plumTree%28&isCaseSensitivityEnabled=true');
+  await hasCount(page.locator('[aria-label="Match case"][aria-pressed=true]'), 1);
+  await isPressed(false);
+});
+
 test('the query is completed at the caret: prefixes, names of the index', async ({ page }) => {
   await page.goto('/');
   const box = queryBox(page);
