@@ -34,8 +34,9 @@ export function useCommits(
   { repo, revision, path }: BrowseTarget,
   { perPage = COMMITS_PER_PAGE, ...filter }: CommitFilter & { readonly perPage?: number },
 ) {
+  const place = ['commits', repo, revision, path];
   return useQuery({
-    queryKey: ['commits', repo, revision, path, filter, perPage],
+    queryKey: [...place, filter, perPage],
     queryFn: ({ signal }) =>
       callPage<typeof getCommits>('/api/commits', {
         query: {
@@ -47,7 +48,9 @@ export function useCommits(
         },
         signal,
       }),
-    placeholderData: (before) => before,
+    // Those of another filter or page stay until the answer; those of another place would mislead.
+    placeholderData: (before, query) =>
+      place.every((part, index) => part === query?.queryKey[index]) ? before : undefined,
   });
 }
 

@@ -74,6 +74,24 @@ test('a folder shows its README, history, and a search in it', async ({ page }) 
   await page.getByRole('cell', { name: 'all of it' }).waitFor();
 });
 
+test('the history of another revision is never shown as that of this one', async ({ page }) => {
+  let letAnswer = (): void => {};
+  const mayAnswer = new Promise<void>((resolve) => (letAnswer = resolve));
+  await page.route('**/api/commits?*ref=linked*', async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  await page.goto(`/browse/${name}/-/commits/`);
+  const last = page.getByRole('cell', { name: 'all of it' });
+  await last.waitFor();
+  const requested = page.waitForRequest('**/api/commits?*ref=linked*');
+  await goTo(page, `/browse/${name}@linked/-/commits/`);
+  await requested;
+  await hasCount(last, 0);
+  letAnswer();
+  await page.getByRole('cell', { name: 'a submodule' }).waitFor();
+});
+
 test('the address of a repository is its root folder', async ({ page }) => {
   for (const end of ['', '/', '/-', '/-/']) {
     await page.goto(`/browse/${name}${end}`);
