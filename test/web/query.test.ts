@@ -1,9 +1,11 @@
-// What the page makes of a query before it asks the daemon: completion at the caret, filters, contexts, the address.
+// What the page makes of a query before it asks the daemon: completion at the caret, filters, contexts, the address;
+// and which files the finder finds.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PREFIX_NAMES } from '../../daemon/engine/query/prefixes.ts';
+import { find } from '../../daemon/web/browse/find-paths.ts';
 import { parametersOf, searchOf } from '../../daemon/web/search/address.ts';
 import {
   completableAt,
@@ -249,4 +251,19 @@ test('a search in the address: defaults are omitted, invalid numbers are the def
     assert.equal(parametersOf(search, parameters).toString(), again, address);
   }
   assert.equal(searchOf(new URLSearchParams('query=+'), 2), undefined);
+});
+
+test('the finder finds files by names of any script', () => {
+  const paths = ['docs/документ.md', 'src/日本語.txt', 'a/über.c', 'src/main.c'];
+  for (const [text, found] of [
+    ['main', ['src/main.c']],
+    ['ДОКУМЕНТ', ['docs/документ.md']],
+    ['docs док', ['docs/документ.md']],
+    ['日本', ['src/日本語.txt']],
+    ['über', ['a/über.c']],
+    ['none', []],
+  ] as const) {
+    const answer = find(paths, text);
+    assert.deepEqual(answer.type === 'found' && answer.paths.map(({ path }) => path), found, text);
+  }
 });
