@@ -16,14 +16,21 @@ export interface RecentFile {
   readonly path: string;
 }
 
+/** A recent search. */
+export interface RecentQuery {
+  readonly query: string;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
 export type Theme = 'system' | 'light' | 'dark';
 
 export type Keymap = 'default' | 'vim';
 
 /** What is stored for each user, with its default. */
 const DEFAULTS = {
-  /** Recent queries, newest first. */
-  queries: [] as readonly string[],
+  /** Recent queries, newest first, each with the switches of its last search. */
+  queries: [] as readonly RecentQuery[],
   isTypingSearch: true,
   contextLines: 1,
   /** Single-key shortcuts, outside of fields. */
@@ -62,7 +69,7 @@ interface Remembered extends Settings {
   readonly isConfirmed: boolean;
   readonly theme: Theme;
   readonly setTheme: (theme: Theme) => void;
-  readonly noteQuery: (query: string) => void;
+  readonly noteQuery: (query: RecentQuery) => void;
   readonly noteFile: (file: RecentFile) => void;
   readonly set: (settings: Partial<Settings>) => void;
   /** Clears recent activity. */
@@ -101,6 +108,13 @@ function applyTheme(theme: Theme): void {
 
 const GUEST = 'guest';
 
+/** Earlier versions stored only the text of a query. */
+function withSwitches(stored: string | RecentQuery): RecentQuery {
+  return typeof stored === 'string'
+    ? { query: stored, isRegexEnabled: false, isCaseSensitivityEnabled: false }
+    : stored;
+}
+
 /** The storage key of a user. The last user's settings apply until the daemon says who is signed in. */
 function nameFor(person: string): string {
   return `${PREFIX}${person}:remembered`;
@@ -118,10 +132,11 @@ export const useRemembered = create<Remembered>()(
         set({ theme });
         tabs?.postMessage({ theme } satisfies TabMessage);
       },
-      noteQuery: (query) => {
+      noteQuery: ({ query, isRegexEnabled, isCaseSensitivityEnabled }) => {
         if (!get().isConfirmed) return;
-        const others = get().queries.filter((other) => other !== query);
-        set({ queries: [query, ...others].slice(0, HISTORY_MAX) });
+        const others = get().queries.filter((other) => other.query !== query);
+        const noted = { query, isRegexEnabled, isCaseSensitivityEnabled };
+        set({ queries: [noted, ...others].slice(0, HISTORY_MAX) });
       },
       noteFile: ({ repo, path }) => {
         if (!get().isConfirmed) return;
@@ -143,7 +158,10 @@ export const useRemembered = create<Remembered>()(
           Object.entries(all).filter(([name]) => name in DEFAULTS),
         ) as unknown as Settings,
       // Why defaults again: nothing of the previous user may remain.
-      merge: (stored, current) => ({ ...current, ...DEFAULTS, ...Object(stored) }),
+      merge: (stored, current) => {
+        const all = { ...current, ...DEFAULTS, ...Object(stored) };
+        return { ...all, queries: all.queries.map(withSwitches) };
+      },
     },
   ),
 );

@@ -34,7 +34,7 @@ function useSubmittedSearch() {
   const submitted = isOfSearch ? searchOf(parameters, contextLines) : undefined;
   const startSearch = (search: Search): void => {
     if (search.query.trim() === '') return;
-    noteQuery(search.query);
+    noteQuery(search);
     const others = path === '/search' ? parameters : new URLSearchParams();
     const { startSearch: show, before } = useSearch.getState();
     // Why before navigating: the daemon can search while the page renders.

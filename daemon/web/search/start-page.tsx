@@ -4,7 +4,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import { callPage } from '../data/api.ts';
-import { tracesOf, useRemembered } from '../data/remembered.ts';
+import { type RecentQuery, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { useRepoCounts } from '../jobs/index-health.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
@@ -16,14 +16,19 @@ import { QueryBox } from './query-box.tsx';
 import { suggestionsQuery } from './suggesting.ts';
 import { count, counted } from '../parts/number-format.ts';
 
-function addressOf(query: string): string {
-  const search = {
-    query,
-    matches: MATCHES_DEFAULT,
-    contextLines: 0,
-    isRegexEnabled: false,
-    isCaseSensitivityEnabled: false,
-  };
+/** A query to follow; both switches are off by default. */
+interface QueryRow extends Partial<RecentQuery> {
+  readonly query: string;
+  readonly what?: string;
+}
+
+function addressOf({
+  query,
+  isRegexEnabled = false,
+  isCaseSensitivityEnabled = false,
+}: QueryRow): string {
+  const switches = { isRegexEnabled, isCaseSensitivityEnabled };
+  const search = { query, matches: MATCHES_DEFAULT, contextLines: 0, ...switches };
   return `/search?${parametersOf(search, new URLSearchParams()).toString()}`;
 }
 
@@ -34,20 +39,20 @@ function QueryList({
   rows,
 }: {
   readonly title: string;
-  readonly rows: readonly (readonly [string, string])[];
+  readonly rows: readonly QueryRow[];
 }) {
   if (rows.length === 0) return null;
   return (
     <section>
       <h2>{title}</h2>
       <ul className="plain-list">
-        {rows.map(([query, what]) => (
-          <li key={query}>
-            <Link href={addressOf(query)} className="query-link" title={visibleName(query)}>
+        {rows.map((row) => (
+          <li key={row.query}>
+            <Link href={addressOf(row)} className="query-link" title={visibleName(row.query)}>
               <code>
-                <VisibleText text={query} />
+                <VisibleText text={row.query} />
               </code>
-              <span className="faint">{what}</span>
+              <span className="faint">{row.what}</span>
             </Link>
           </li>
         ))}
@@ -115,8 +120,6 @@ function IndexLine({ isOwner }: { readonly isOwner: boolean }) {
   );
 }
 
-type Example = readonly [query: string, what: string];
-
 /** Number of suggested names among which to find a good example. */
 const NAME_CHOICES = 50;
 
@@ -134,7 +137,7 @@ function tellingPath(paths: readonly string[]): string | undefined {
 const POLL_MS = 2000;
 
 /** Example queries from this index: a definition, its name as a word, and a file. */
-function useExamples(): readonly Example[] {
+function useExamples(): readonly QueryRow[] {
   const [symbols, files] = useQueries({
     queries: (['sym', 'file'] as const).map((kind) => ({
       ...suggestionsQuery(kind, '', undefined, NAME_CHOICES),
@@ -145,22 +148,26 @@ function useExamples(): readonly Example[] {
   });
   const symbol = tellingName(symbols?.data?.map(({ value }) => value) ?? []);
   const file = tellingPath(files?.data?.map(({ value }) => value) ?? []);
-  const examples: Example[] = [];
+  const examples: QueryRow[] = [];
   if (symbol !== undefined)
     examples.push(
-      [`sym:${writtenValue('sym', symbol)}`, 'a definition by name'],
-      [/^\w+$/.test(symbol) ? symbol : JSON.stringify(symbol), 'a word, in every file'],
+      { query: `sym:${writtenValue('sym', symbol)}`, what: 'a definition by name' },
+      {
+        query: /^\w+$/.test(symbol) ? symbol : JSON.stringify(symbol),
+        what: 'a word, in every file',
+      },
     );
-  if (file !== undefined) examples.push([`file:${writtenValue('file', file)}`, 'a file by path']);
+  if (file !== undefined)
+    examples.push({ query: `file:${writtenValue('file', file)}`, what: 'a file by path' });
   return examples;
 }
 
 /** Fixed examples for users who may not search, and so may not see names from the index. */
-const FORMS: readonly Example[] = [
-  ['parse config', 'both words, in any order'],
-  ['"not found" lang:go', 'the exact phrase, in Go'],
-  ['sym:^main$', 'a definition by name'],
-  ['TODO -file:test', 'not in test files'],
+const FORMS: readonly QueryRow[] = [
+  { query: 'parse config', what: 'both words, in any order' },
+  { query: '"not found" lang:go', what: 'the exact phrase, in Go' },
+  { query: 'sym:^main$', what: 'a definition by name' },
+  { query: 'TODO -file:test', what: 'not in test files' },
 ];
 
 /** For users who may search. */
@@ -172,7 +179,7 @@ function GettingStarted({ isOwner }: { readonly isOwner: boolean }) {
       <IndexLine isOwner={isOwner} />
       <div className="start-lists">
         <QueryList title="Try" rows={examples} />
-        <QueryList title="Recent searches" rows={recent.map((query) => [query, ''] as const)} />
+        <QueryList title="Recent searches" rows={recent} />
         <RecentRepos />
       </div>
     </>

@@ -93,7 +93,8 @@ export function useChoices(
   const suggested = at.kinds.flatMap((kind, index) =>
     suggestedChoices(at, kind, answers[index]?.data ?? []),
   );
-  const history = at.isBare ? historyChoices(text, queries, HISTORY_MAX) : [];
+  const recent = queries.map(({ query }) => query);
+  const history = at.isBare ? historyChoices(text, recent, HISTORY_MAX) : [];
   const filters = prefixChoices(at);
   return text.trim() === ''
     ? [...history, ...filters]

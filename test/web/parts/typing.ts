@@ -133,3 +133,31 @@ test('the box is cleared, recent queries are offered, a facet is searched, a res
   await page.getByRole('option', { name: 'figtree' }).click();
   assert.equal(await queryBox(page).inputValue(), 'figtree');
 });
+
+test('a recent search has its switches; of a text that is stored alone both are off', async ({
+  page,
+}) => {
+  await openStart(page);
+  await page.getByText('1 repository').waitFor();
+  await page.getByRole('button', { name: 'Regular expressions' }).click();
+  await page.getByRole('button', { name: 'Match case' }).click();
+  await queryBox(page).fill('fig.*row');
+  await page.keyboard.press('Enter');
+  await page.getByText('that is all').waitFor();
+  await page.evaluate(`(() => {
+    const name = Object.keys(localStorage).find((one) => one.endsWith(':remembered'));
+    const stored = JSON.parse(localStorage.getItem(name));
+    stored.state.queries.push('fig');
+    localStorage.setItem(name, JSON.stringify(stored));
+  })()`);
+  await page.goto('/');
+  const recent = page.getByRole('link', { name: /^fig/ });
+  await hasCount(recent, 2);
+  const addresses = await recent.evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+  assert.deepEqual(addresses, [
+    '/search?query=fig.*row&isRegexEnabled=true&isCaseSensitivityEnabled=true',
+    '/search?query=fig',
+  ]);
+  await queryBox(page).fill('fig');
+  await page.getByRole('option', { name: 'fig.*row' }).waitFor();
+});
