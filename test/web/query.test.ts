@@ -89,6 +89,7 @@ test('a choice replaces the word, with the caret after it', () => {
     ['lang:c| a', 'lang', 'Objective C', 'lang:"Objective C"| a'],
     ['context:|', 'context', 'a "b"', String.raw`context:"a \"b\"" |`],
     ['file:|', 'file', 'a"b', String.raw`file:^a\x22b$ |`],
+    ['file:|', 'file', 'a\nb c', String.raw`file:"^a\nb c$" |`],
   ] as readonly (readonly [string, SuggestionKind, string, string])[])
     assert.deepEqual(suggestedChoices(at(query), kind, [{ value }]).map(marked), [text], query);
 });

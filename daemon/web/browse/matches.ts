@@ -17,7 +17,7 @@ const NO_CHUNKS: readonly Chunk[] = [];
 /** Quotes a text for a pattern of the query language. */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-  return escaped.replaceAll('"', String.raw`\x22`);
+  return escaped.replaceAll('"', String.raw`\x22`).replaceAll('\n', String.raw`\n`);
 }
 
 function inRepo({ repo, revision }: BrowseTarget): string {

@@ -202,7 +202,7 @@ function choiceOf(
 
 /** A pattern, quoted if necessary, as the value of a prefix. */
 export function writtenPattern(pattern: string): string {
-  const written = pattern.replaceAll('"', String.raw`\x22`);
+  const written = pattern.replaceAll('"', String.raw`\x22`).replaceAll('\n', String.raw`\n`);
   return /[\s()]/.test(written) ? `"${written}"` : written;
 }
 

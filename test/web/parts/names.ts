@@ -171,7 +171,7 @@ test('deceptive names are shown escaped', async ({ page }) => {
   }
   // Loaded: the daemon reads these addresses too.
   for (const [index, file] of FILES.entries()) {
-    await page.goto(browse('blob', file));
-    await page.locator('.cm-content').getByText(`plum${index}`).waitFor();
+    await page.goto(`${browse('blob', file)}?query=plum${index}`);
+    await page.locator('.cm-content mark').getByText(`plum${index}`).waitFor();
   }
 });
