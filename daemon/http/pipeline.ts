@@ -422,8 +422,8 @@ function findRoute({ router }: Pipeline, exchange: Exchange): HttpResponse | und
 }
 
 function unknownText({ prefix }: Pipeline['router'], path: string): string {
-  const shown = path.length <= 200 ? path : `${path.slice(0, 200)}...`;
-  return `Not found: ${shown}. GET ${prefix}/api/openapi.json lists all paths.`;
+  const text = path.length <= 200 ? path : `${path.slice(0, 200)}...`;
+  return `Not found: ${text}. GET ${prefix}/api/openapi.json lists all paths.`;
 }
 
 /** Plain text: behind a proxy that strips the prefix, a page could load none of its files. */

@@ -91,19 +91,19 @@ export interface BoxState {
 
 export function useBoxState(): BoxState {
   const { submitted, startSearch, isOnSearchPage, contextLines } = useSubmittedSearch();
-  const shown: Partial<Search> = submitted ?? {};
-  const { query: shownQuery, isRegexEnabled = false, isCaseSensitivityEnabled = false } = shown;
-  const [text, setText] = useState(shownQuery ?? '');
+  const current: Partial<Search> = submitted ?? {};
+  const { query: currentQuery, isRegexEnabled = false, isCaseSensitivityEnabled = false } = current;
+  const [text, setText] = useState(currentQuery ?? '');
   const [isTyped, setTyped] = useState(false);
   const [switches, setSwitches] = useState<Switches>({ isRegexEnabled, isCaseSensitivityEnabled });
   const isTypingSearch = useRemembered((state) => state.isTypingSearch);
   useEffect(() => {
-    if (shownQuery !== undefined) {
-      setText(shownQuery);
+    if (currentQuery !== undefined) {
+      setText(currentQuery);
       setSwitches({ isRegexEnabled, isCaseSensitivityEnabled });
     }
     setTyped(false);
-  }, [shownQuery, isRegexEnabled, isCaseSensitivityEnabled]);
+  }, [currentQuery, isRegexEnabled, isCaseSensitivityEnabled]);
   usePreview(text, switches, isTyped && isTypingSearch && isOnSearchPage, contextLines);
 
   const submit = (changed: Partial<Switches & Pick<Search, 'query'>> = {}): void => {
