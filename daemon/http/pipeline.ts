@@ -414,14 +414,14 @@ function findRoute({ router }: Pipeline, exchange: Exchange): HttpResponse | und
   if (found === undefined)
     throw new ApiError(
       'NOT_FOUND',
-      isBelow ? unknownText(router, path) : outsideText(router.prefix),
+      isBelow ? unknownText(router.prefix, path) : outsideText(router.prefix),
     );
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
   return undefined;
 }
 
-function unknownText({ prefix }: Pipeline['router'], path: string): string {
+function unknownText(prefix: string, path: string): string {
   const text = path.length <= 200 ? path : `${path.slice(0, 200)}...`;
   return `Not found: ${text}. GET ${prefix}/api/openapi.json lists all paths.`;
 }

@@ -45,7 +45,9 @@ export function readSecretSource(
   source: SecretSource,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): SecretText {
-  const text = 'env' in source ? readVariable(source.env, env) : readText(source.file);
+  // Every object has a member `constructor`, which is also a valid name of a variable.
+  const variables = new Map(Object.entries(env));
+  const text = 'env' in source ? variables.get(source.env) : readText(source.file);
   if (text === undefined || text.trim() === '')
     throw new ConfigError(
       'env' in source ? source.env : source.file,
@@ -53,14 +55,6 @@ export function readSecretSource(
       'env' in source ? 'set the variable' : 'allowed: a readable file that is not empty',
     );
   return new SecretText(text.trim());
-}
-
-/** Why own: `constructor` is a valid name, and a member of every object. */
-function readVariable(
-  name: string,
-  env: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 /** Undefined: no readable file. Why regular files only: a pipe would block all requests. */
