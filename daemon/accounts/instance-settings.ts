@@ -2,6 +2,7 @@
 // over the owners' values. Stored in the store; loaded at start and after each reported change.
 
 import type { WhoMay } from '../base/config/settings.ts';
+import { Sequence } from '../base/sequence.ts';
 import { StoreError } from '../store/error.ts';
 import { type Actor, ORG } from './audit-log.ts';
 import type { AccountsContext } from './context.ts';
@@ -51,7 +52,7 @@ export class InstanceSettingsService {
   #current: InstanceSettings = DEFAULTS;
   /** The loaded values are current. */
   #isLoaded = true;
-  #loading: Promise<void> = Promise.resolve();
+  readonly #loads = new Sequence();
 
   constructor(options: InstanceSettingsServiceOptions) {
     this.#options = options;
@@ -83,11 +84,10 @@ export class InstanceSettingsService {
 
   /** Loads the owners' values: one load after the other, so that the last one wins. Errors: NOT_READY. */
   load(): Promise<void> {
-    return (this.#loading = this.#loadAfter(this.#loading));
+    return this.#loads.run(() => this.#load());
   }
 
-  async #loadAfter(before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
+  async #load(): Promise<void> {
     const all = await this.#options.store.settings.all();
     const chosen: Record<string, unknown> = {};
     for (const name of NAMES) {

@@ -1,6 +1,7 @@
 // The licence key in force: the environment's, else the one that an owner set, which is in the store (API.md 4.9, 15.5).
 
 import type { KeyObject } from 'node:crypto';
+import { Sequence } from '../base/sequence.ts';
 import { type Actor, ORG } from './audit-log.ts';
 import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
@@ -17,7 +18,7 @@ interface LicenceServiceOptions extends AccountsContext {
 export class LicenceService {
   readonly licence = new Licence({ kind: 'none' });
   readonly #options: LicenceServiceOptions;
-  #loading: Promise<void> = Promise.resolve();
+  readonly #loads = new Sequence();
 
   constructor(options: LicenceServiceOptions) {
     this.#options = options;
@@ -25,14 +26,11 @@ export class LicenceService {
 
   /** Loads the key in force: one load after the other, so that the last one wins. Errors: NOT_READY. */
   load(): Promise<void> {
-    return (this.#loading = this.#loadAfter(this.#loading));
-  }
-
-  async #loadAfter(before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
     const { store, fixedKey, publicKey } = this.#options;
-    const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
-    this.licence.replace(await readLicence(key, publicKey));
+    return this.#loads.run(async () => {
+      const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
+      this.licence.replace(await readLicence(key, publicKey));
+    });
   }
 
   /** Answer of GET /api/license. */
@@ -43,7 +41,7 @@ export class LicenceService {
 
   /** Sets another key. Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE if it is not valid now; NOT_READY. */
   async set(actor: Actor | undefined, key: string): Promise<void> {
-    const { store, publicKey, auditLog, now } = this.#options;
+    const { publicKey, now } = this.#options;
     this.#checkFree();
     const read = await readLicence(key, publicKey);
     const state = stateOf(read, now());
@@ -51,17 +49,19 @@ export class LicenceService {
       const reason = read.kind === 'invalid' ? `: ${read.reason}` : '';
       throw new AccountError('INVALID_LICENSE', `The licence key is ${state}${reason}.`);
     }
-    await store.settings.set(LICENCE_SETTING, key.trim());
-    await auditLog.record(actor, 'license.changed', ORG);
-    await this.load();
+    await this.#store(actor, key.trim());
   }
 
   /** Removes the key set by an owner. Errors: LICENSE_CONTROLLED_BY_ENV; NOT_READY. */
   async remove(actor: Actor | undefined): Promise<void> {
-    const { store, auditLog } = this.#options;
     this.#checkFree();
-    await store.settings.remove(LICENCE_SETTING);
-    await auditLog.record(actor, 'license.changed', ORG);
+    await this.#store(actor, undefined);
+  }
+
+  async #store(actor: Actor | undefined, key: string | undefined): Promise<void> {
+    const { store, auditLog } = this.#options;
+    const records = auditLog.made(actor, 'license.changed', ORG);
+    await store.settings.setAll(new Map([[LICENCE_SETTING, key]]), records);
     await this.load();
   }
 

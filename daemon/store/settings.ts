@@ -14,22 +14,19 @@ export function settingsIn(database: Database) {
       }),
     set: (name: string, value: string): Promise<void> =>
       database.write((writing) => set(writing, name, value)),
-    /** All with their audit records, or none. */
+    /** All with their audit records, or none. Undefined: removes the setting. */
     setAll: (
-      values: ReadonlyMap<string, string>,
+      values: ReadonlyMap<string, string | undefined>,
       records: readonly NewAuditRecord[] = [],
     ): Promise<void> =>
       database.write(async (writing) => {
-        for (const [name, value] of values) await set(writing, name, value);
+        for (const [name, value] of values) {
+          await (value === undefined ? remove(writing, name) : set(writing, name, value));
+        }
         await appendAudit(writing.db, records, () => database.nextOrdinal());
       }),
     /** False: it was not set. */
-    remove: (name: string): Promise<boolean> =>
-      database.write(async ({ db, changed }) => {
-        const count = await deleted(db.deleteFrom('settings').where('name', '=', storable(name)));
-        if (count > 0) changed({ topic: 'settings' });
-        return count > 0;
-      }),
+    remove: (name: string): Promise<boolean> => database.write((writing) => remove(writing, name)),
     all: (): Promise<Map<string, string>> =>
       database.read(async (db) => {
         const rows = await db.selectFrom('settings').selectAll().orderBy('name').execute();
@@ -46,4 +43,10 @@ async function set({ db, changed }: Writing, name: string, value: string): Promi
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value }))
     .execute();
   changed({ topic: 'settings' });
+}
+
+async function remove({ db, changed }: Writing, name: string): Promise<boolean> {
+  const count = await deleted(db.deleteFrom('settings').where('name', '=', storable(name)));
+  if (count > 0) changed({ topic: 'settings' });
+  return count > 0;
 }

@@ -52,11 +52,13 @@ onBothEngines('settings', ({ withStore }) => {
         ['b', '2'],
       ] as const;
       // No text: refused.
-      const invalid = ['c', undefined as unknown as string] as const;
+      const invalid = ['c', null as unknown as string] as const;
       await assert.rejects(store.settings.setAll(new Map([...values, invalid])));
       assert.deepEqual(await store.settings.all(), new Map([['a', '1']]));
       await store.settings.setAll(new Map(values));
       assert.deepEqual(await store.settings.all(), new Map(values));
+      await store.settings.setAll(new Map([['a', undefined]]));
+      assert.deepEqual(await store.settings.all(), new Map(values.slice(1)));
     }));
 });
 

@@ -8,6 +8,7 @@ import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import { atPath, errorOf, systemCodeOf } from '../../base/caught.ts';
 import { readOwnSoon } from '../../base/own-file.ts';
 import { sumOf } from '../../base/lists.ts';
+import { Sequence } from '../../base/sequence.ts';
 import { syncPath } from '../../base/synced.ts';
 import type { ShardFile } from '../../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../../engine/shards/revisions.ts';
@@ -75,8 +76,8 @@ export class Catalog {
   #lastOrdinal = 0;
   readonly #followers: Follower[] = [];
   #version = 0;
-  /** The last file operation; the next one waits for it. */
-  #lastChange: Promise<unknown> = Promise.resolve();
+  /** Of files. */
+  readonly #changes = new Sequence();
   /** Files put into the shard folder, with the number of users that have not called `disown`. */
   readonly #arrived = new Map<string, number>();
   /** Whether searches may open a file of the shard folder. */
@@ -199,12 +200,12 @@ export class Catalog {
   /** Stores which shards are out of service; on disk when it resolves, unless the catalog was loaded for reading. */
   async putQuarantine(text: string): Promise<void> {
     this.quarantine = text;
-    await this.#serialized(async () => this.#writer?.change([[QUARANTINE_KEY, text]], []));
+    await this.#changes.run(async () => this.#writer?.change([[QUARANTINE_KEY, text]], []));
   }
 
   /** After running changes. */
   async close(): Promise<void> {
-    await this.#serialized(async () => this.#writer?.close());
+    await this.#changes.run(async () => this.#writer?.close());
     this.#writer = undefined;
   }
 
@@ -254,7 +255,7 @@ export class Catalog {
     const id = revisionFileId(file);
     const location = this.revisionPath(id);
     const next = `${location}.next`;
-    await this.#serialized(async () => {
+    await this.#changes.run(async () => {
       try {
         await promises.writeFile(next, file, { mode: 0o600, flush: true });
         await this.#moveInto(next, location);
@@ -276,7 +277,7 @@ export class Catalog {
 
   /** Removes files of replaced repos, except those that another repo names, that were just added, or that searches need. */
   async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
-    await this.#serialized(() => this.#remove(former.flatMap(namesOf)));
+    await this.#changes.run(() => this.#remove(former.flatMap(namesOf)));
   }
 
   /** Releases files that the caller added. Those that no repo names are removed, unless somebody else added them too. */
@@ -287,13 +288,13 @@ export class Catalog {
       if (count > 0) this.#arrived.set(name, count);
       else this.#arrived.delete(name);
     }
-    await this.#serialized(() => this.#remove(names));
+    await this.#changes.run(() => this.#remove(names));
   }
 
   /** Removes files that searches needed when they were to be removed. After `close` the next start does it. */
   async removeLeft(): Promise<void> {
     if (this.#writer === undefined) return;
-    await this.#serialized(() => this.#remove([...this.#leaving]));
+    await this.#changes.run(() => this.#remove([...this.#leaving]));
   }
 
   async #remove(names: readonly string[]): Promise<void> {
@@ -309,19 +310,12 @@ export class Catalog {
     }
   }
 
-  /** Runs file operations one after the other. */
-  async #serialized<Result>(work: () => Promise<Result>): Promise<Result> {
-    const next = this.#lastChange.catch(() => {}).then(work);
-    this.#lastChange = next;
-    return next;
-  }
-
   /**
    * Changes repos, on disk first; returns the records that it replaced or removed. Calls run one after the other.
    * @param changeOf  returns the change when its turn comes
    */
   async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       const change = changeOf();
       const { put = [], removed = [] } = change;
       if (put.length === 0 && removed.length === 0) return [];
@@ -371,11 +365,11 @@ export class Catalog {
 
   /** Renames a finished, synced shard file to its final name. It is kept until `disown`. */
   async adoptShard(file: string, shardId: string): Promise<void> {
-    await this.#serialized(() => this.#moveInto(file, this.shardPath(shardId)));
+    await this.#changes.run(() => this.#moveInto(file, this.shardPath(shardId)));
   }
 
   async adoptSymbols(file: string, symbolsId: string): Promise<void> {
-    await this.#serialized(() => this.#moveInto(file, this.symbolsPath(symbolsId)));
+    await this.#changes.run(() => this.#moveInto(file, this.symbolsPath(symbolsId)));
   }
 
   /** Renames a finished file, replacing an existing one. */

@@ -13,6 +13,7 @@ import type { StoredRepos, RepoDecision, Repos, StoredRepo } from '../../store/r
 import { messageOf } from '../../base/caught.ts';
 import { addToList } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
+import { Sequence } from '../../base/sequence.ts';
 import { recordOf, withChange, type RepoChange } from './change-repo.ts';
 import {
   displaced,
@@ -53,7 +54,7 @@ export class RepoRegistry {
   #signs: RepoSigns | undefined;
   /** Of records as the index has them. Why cached: each publish needs all. */
   readonly #ruled = new WeakMap<RepoRecord, { repo: StoredRepo; ruled: RepoRecord }>();
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reads = new Sequence();
   /** RepoIds visible only to owners, because a restriction could not be stored. */
   readonly #hidden = new Set<number>();
   /** RepoIds visible only to owners, because a configuration that restricts them could not be stored. */
@@ -162,19 +163,16 @@ export class RepoRegistry {
 
   /** One after the other, so that the last read wins. */
   #read(): Promise<void> {
-    return (this.#reading = this.#readAfter(this.#reading));
-  }
-
-  async #readAfter(before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
-    const stored = await this.#store.read().catch((error: unknown) => {
-      this.#isStale = true;
-      this.#version++;
-      this.onStale();
-      throw error;
+    return this.#reads.run(async () => {
+      const stored = await this.#store.read().catch((error: unknown) => {
+        this.#isStale = true;
+        this.#version++;
+        this.onStale();
+        throw error;
+      });
+      this.#isStale = false;
+      this.#take(stored);
     });
-    this.#isStale = false;
-    this.#take(stored);
   }
 
   #take(stored: StoredRepos): void {

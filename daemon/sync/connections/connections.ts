@@ -7,6 +7,7 @@ import { messageOf } from '../../base/caught.ts';
 import type { ConnectionSettings } from '../../base/config/connections.ts';
 import type { SecretText } from '../../base/config/secret-text.ts';
 import type { Log } from '../../base/log.ts';
+import { Sequence } from '../../base/sequence.ts';
 import type { JobCounts } from '../../repos/jobs.ts';
 import {
   awaitedAnswers,
@@ -105,8 +106,8 @@ export class Connections {
   readonly #pending = { changedIds: new Set<number>(), dueIds: new Set<number>() };
   #ticking: NodeJS.Timeout | undefined;
   #onListed: () => void = () => {};
-  /** Configurations are applied one after the other, so that the last one wins. */
-  #configuring: Promise<void> = Promise.resolve();
+  /** So that the last configuration wins. */
+  readonly #configuring = new Sequence();
   /** Undefined: the configuration is applied. */
   #unapplied: Unapplied | undefined;
   #isApplyingAgain = false;
@@ -234,17 +235,12 @@ export class Connections {
     connections: Readonly<Record<string, ConnectionSettings>>,
     areReopened = false,
   ): Promise<void> {
-    return this.#afterOthers(() => this.#configure(connections, areReopened));
+    return this.#configuring.run(() => this.#configure(connections, areReopened));
   }
 
   /** Resolves when the configuration is applied. Errors: NOT_READY. */
   #applied(): Promise<void> {
-    return this.#afterOthers(() => this.#applyConfiguration());
-  }
-
-  #afterOthers(work: () => Promise<void>): Promise<void> {
-    this.#configuring = this.#configuring.catch(() => {}).then(work);
-    return this.#configuring;
+    return this.#configuring.run(() => this.#applyConfiguration());
   }
 
   async #configure(
