@@ -325,9 +325,15 @@ export class Accounts {
   }
 
   async #makeOwner(email: string, password: SecretText | undefined): Promise<void> {
-    const user = await this.store.users.create({ email, role: 'OWNER' });
-    if (password !== undefined) await this.signIn.setPassword(user.id, password.reveal());
-    await this.auditLog.record(OPERATOR, 'user.owner_created', { id: user.id, type: 'user' });
+    const passwordHash =
+      password === undefined ? null : await this.signIn.hashPassword(password.reveal());
+    await this.store.users.create(
+      { email, role: 'OWNER', passwordHash },
+      {
+        recordsOf: ({ id }) =>
+          this.auditLog.made(OPERATOR, 'user.owner_created', { id, type: 'user' }),
+      },
+    );
   }
 
   async #provideKey(email: string, apiKey: SecretText): Promise<void> {

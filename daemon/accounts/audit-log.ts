@@ -63,6 +63,10 @@ type Facts = Readonly<Record<string, unknown>>;
 /** There is one organization. */
 export const ORG: AuditTarget = { id: '1', type: 'org' };
 
+export function userTarget({ id }: { readonly id: string }): AuditTarget {
+  return { id, type: 'user' };
+}
+
 /** The operator on the daemon's machine, and actions of the daemon itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
 

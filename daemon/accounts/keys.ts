@@ -3,9 +3,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { canSee } from '../repos/repo-access.ts';
+import type { NewAuditRecord } from '../store/audit.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
-import type { Actor } from './audit-log.ts';
+import { type Actor, userTarget } from './audit-log.ts';
 import type { Caller, Person } from './caller.ts';
 import type { AccountsContext } from './context.ts';
 import { hashCredential, makeCredential } from './credentials.ts';
@@ -53,20 +54,20 @@ export class Keys {
     const { store, secret, auditLog } = this.#options;
     const value = makeCredential('api_key');
     const hash = hashCredential(secret, value);
-    let key: ApiKey;
+    const metadata = { name, userId: person.id, email: person.email };
+    const recordsOf = ({ id }: ApiKey): readonly NewAuditRecord[] =>
+      auditLog.made(actor, 'api_key.created', { id, type: 'api_key' }, metadata);
     try {
-      key = await store.apiKeys.create({ userId: person.id, name, hash });
+      const key = await store.apiKeys.create({ userId: person.id, name, hash }, recordsOf);
+      return { ...key, value };
     } catch (error) {
       await this.#recordFailure(actor, person, name);
       throw error;
     }
-    const metadata = { name, userId: person.id, email: person.email };
-    await auditLog.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, metadata);
-    return { ...key, value };
   }
 
   #recordFailure(actor: Actor | undefined, { id }: Person, name: string): Promise<void> {
-    const target = { id, type: 'user' } as const;
+    const target = userTarget({ id });
     return this.#options.auditLog.record(actor, 'api_key.creation_failed', target, { name });
   }
 
@@ -74,11 +75,10 @@ export class Keys {
   async remove(actor: Actor | undefined, keyId: string, userId?: string): Promise<void> {
     const { store, auditLog } = this.#options;
     const target = { id: keyId, type: 'api_key' } as const;
-    if (!(await store.apiKeys.remove(keyId, userId))) {
-      await auditLog.record(actor, 'api_key.deletion_failed', target);
-      throw new AccountError('API_KEY_NOT_FOUND', `There is no API key ${keyId}.`);
-    }
-    await auditLog.record(actor, 'api_key.deleted', target);
+    const records = auditLog.made(actor, 'api_key.deleted', target);
+    if (await store.apiKeys.remove(keyId, userId, records)) return;
+    await auditLog.record(actor, 'api_key.deletion_failed', target);
+    throw new AccountError('API_KEY_NOT_FOUND', `There is no API key ${keyId}.`);
   }
 
   /** Active tokens. */
@@ -117,17 +117,19 @@ export class Keys {
       createdAt,
       expiresAt: createdAt + SCOPED_TOKEN_MS,
     };
-    await store.scopedTokens.create(token);
     const target = { id: token.id, type: 'scoped_token' } as const;
-    await auditLog.record(actor, 'scoped_token.created', target, { repoIds: unique.slice(0, 100) });
+    const metadata = { repoIds: unique.slice(0, 100) };
+    const records = auditLog.made(actor, 'scoped_token.created', target, metadata);
+    await store.scopedTokens.create(token, records);
     return { ...token, value };
   }
 
   /** Errors: SCOPED_ACCESS_TOKEN_NOT_FOUND: unknown, expired, revoked before, or of another user. */
   async revokeToken(actor: Actor | undefined, person: Person, tokenId: string): Promise<void> {
     const { store, auditLog, now } = this.#options;
-    if (!(await store.scopedTokens.revoke(tokenId, person.id, now())))
+    const target = { id: tokenId, type: 'scoped_token' } as const;
+    const records = auditLog.made(actor, 'scoped_token.revoked', target);
+    if (!(await store.scopedTokens.revoke(tokenId, person.id, now(), records)))
       throw new AccountError('SCOPED_ACCESS_TOKEN_NOT_FOUND', 'There is no such active token.');
-    await auditLog.record(actor, 'scoped_token.revoked', { id: tokenId, type: 'scoped_token' });
   }
 }

@@ -1,9 +1,10 @@
 // Members of the instance: list, add, change, remove (API.md 14). Callers authorize; store/users.ts refuses changes that
 // exceed the seats or leave no owner.
 
-import type { Role, User, UserChanges } from '../store/users.ts';
+import type { NewAuditRecord } from '../store/audit.ts';
+import type { RemovalRecords, Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
-import { type Actor, type AuditAction, ORG } from './audit-log.ts';
+import { type Actor, type AuditAction, ORG, userTarget } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
 import type { AccountsContext } from './context.ts';
 import { AccountError } from './error.ts';
@@ -53,7 +54,7 @@ export class Members {
   /** @param user  id or e-mail address, as below. Errors: NOT_FOUND. */
   async get(actor: Actor | undefined, user: string): Promise<Person> {
     const found = await this.find(user);
-    this.#options.auditLog.note(actor, 'user.read', { id: found.id, type: 'user' });
+    this.#options.auditLog.note(actor, 'user.read', userTarget(found));
     return found;
   }
 
@@ -74,19 +75,18 @@ export class Members {
     { email, name, role = 'MEMBER', passwordHash }: NewMember,
   ): Promise<Person> {
     const { store, auditLog, seatMax } = this.#options;
-    let user: User;
+    const recordsOf = (user: User): readonly NewAuditRecord[] =>
+      auditLog.made(actor, 'org.member_added', userTarget(user), { email: user.email, role });
     try {
-      user = await store.users.create(
+      const user = await store.users.create(
         { email, name: name ?? null, role, passwordHash: passwordHash ?? null },
-        { seatMax: seatMax() },
+        { seatMax: seatMax(), recordsOf },
       );
+      return personOf(user);
     } catch (error) {
       await auditLog.record(actor, 'user.creation_failed', ORG);
       throw error;
     }
-    const target = { id: user.id, type: 'user' } as const;
-    await auditLog.record(actor, 'org.member_added', target, { email: user.email, role });
-    return personOf(user);
   }
 
   /**
@@ -105,37 +105,39 @@ export class Members {
         ? {}
         : { suspendedAt: suspended ? now() : null }),
     };
-    const after = await store.users.update(userId, all, { seatMax: seatMax() });
+    const after = await store.users.update(userId, all, {
+      seatMax: seatMax(),
+      recordsOf: (updated, former) =>
+        actionsOf(former, updated).flatMap((action) =>
+          auditLog.made(actor, action, userTarget(updated), { email: updated.email }),
+        ),
+    });
     if (after === undefined) throw noUser(user);
-    for (const action of actionsOf(before, after))
-      await auditLog.record(actor, action, { id: userId, type: 'user' }, { email: after.email });
     return personOf(after);
   }
 
   /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
   async remove(actor: Actor | undefined, user: string): Promise<void> {
     const { store, auditLog } = this.#options;
-    // Why before: the records need the user's name, which is gone afterwards.
     const { id: userId, email } = await userOf(store, user);
-    const keys = await store.apiKeys.list(userId);
-    if (!(await store.users.remove(userId))) throw noUser(user);
-    for (const { id, name } of keys) {
-      const key = { id, type: 'api_key' } as const;
-      await auditLog.record(actor, 'api_key.deleted', key, { name, userId, email });
-    }
-    const target = { id: userId, type: 'user' } as const;
-    await auditLog.record(actor, 'user.delete', target, { email });
-    await auditLog.record(actor, 'org.member_removed', target, { email });
+    const target = userTarget({ id: userId });
+    const recordsOf: RemovalRecords = (_, keys) => [
+      ...keys.flatMap(({ id, name }) =>
+        auditLog.made(actor, 'api_key.deleted', { id, type: 'api_key' }, { name, userId, email }),
+      ),
+      ...auditLog.made(actor, 'user.delete', target, { email }),
+      ...auditLog.made(actor, 'org.member_removed', target, { email }),
+    ];
+    if (!(await store.users.remove(userId, recordsOf))) throw noUser(user);
   }
 
   /** Removes the links of a user with accounts of identity providers; returns their number. Errors: NOT_FOUND. */
   async unlink(actor: Actor | undefined, user: string): Promise<number> {
     const { store, auditLog } = this.#options;
     const { id: userId } = await userOf(store, user);
-    const count = await store.signOnAccounts.unlink(userId);
-    if (count > 0)
-      await auditLog.record(actor, 'user.unlinked', { id: userId, type: 'user' }, { count });
-    return count;
+    return store.signOnAccounts.unlink(userId, (count) =>
+      auditLog.made(actor, 'user.unlinked', userTarget({ id: userId }), { count }),
+    );
   }
 }
 

@@ -4,7 +4,7 @@
 import { DAY_MS } from '../base/durations.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import type { User } from '../store/users.ts';
-import type { Actor } from './audit-log.ts';
+import { type Actor, userTarget } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
 import type { AccountsContext } from './context.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
@@ -101,12 +101,16 @@ export class SignIn {
     if (link.userId !== null) {
       const user = await store.users.update(link.userId, { passwordHash, name });
       if (user === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-      await store.sessions.removeAllOf(user.id);
       return this.#begin(user);
     }
     if ((await store.users.count()) > 0) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-    const user = await store.users.create({ email, name, role: 'OWNER', passwordHash });
-    await auditLog.record(userActor(user), 'user.owner_created', { id: user.id, type: 'user' });
+    const user = await store.users.create(
+      { email, name, role: 'OWNER', passwordHash },
+      {
+        recordsOf: (owner) =>
+          auditLog.made(userActor(owner), 'user.owner_created', userTarget(owner)),
+      },
+    );
     return this.#begin(user);
   }
 
@@ -128,7 +132,7 @@ export class SignIn {
     }
     const signedIn = await this.#begin(user);
     await this.#checkStill(user, signedIn);
-    await auditLog.record(userActor(user, clientSource), 'user.signed_in', targetOf(user));
+    await auditLog.record(userActor(user, clientSource), 'user.signed_in', userTarget(user));
     return signedIn;
   }
 
@@ -138,7 +142,7 @@ export class SignIn {
    */
   async signOn(user: User, provider: string): Promise<SignedIn> {
     const signedIn = await this.#begin(user);
-    const target = targetOf(user);
+    const target = userTarget(user);
     await this.#options.auditLog.record(userActor(user), 'user.signed_in', target, { provider });
     return signedIn;
   }
@@ -150,7 +154,7 @@ export class SignIn {
 
   async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {
     await this.#options.store.sessions.remove(sessionHash);
-    await this.#options.auditLog.record(actor, 'user.signed_out', targetOf(person));
+    await this.#options.auditLog.record(actor, 'user.signed_out', userTarget(person));
   }
 
   /**
@@ -178,11 +182,10 @@ export class SignIn {
       (await store.users.update(
         user.id,
         { passwordHash: await this.hashPassword(newPassword) },
-        { passwordHash: user.passwordHash },
+        { passwordHash: user.passwordHash, sessionHash },
       ));
     if (changed === undefined)
       throw new AccountError('INVALID_CREDENTIALS', 'The current password is wrong.');
-    await store.sessions.removeAllOf(person.id, sessionHash);
   }
 
   /**
@@ -192,7 +195,6 @@ export class SignIn {
   async setPassword(userId: string, password: string): Promise<void> {
     const { store } = this.#options;
     await store.users.update(userId, { passwordHash: await this.hashPassword(password) });
-    await store.sessions.removeAllOf(userId);
   }
 
   /** The stored form of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
@@ -244,7 +246,7 @@ export class SignIn {
     const { store, auditLog } = this.#options;
     const user = await store.users.byEmail(email);
     if (user === undefined) return;
-    auditLog.note(userActor(user, clientSource), 'user.sign_in_failed', targetOf(user));
+    auditLog.note(userActor(user, clientSource), 'user.sign_in_failed', userTarget(user));
   }
 
   async #begin(user: User): Promise<SignedIn> {
@@ -272,8 +274,4 @@ export function checkNewPassword(password: string, field: string): void {
 
 function userActor({ id }: User, clientSource?: string): Actor {
   return { id, type: 'user', ...omitUndefined({ clientSource }) };
-}
-
-function targetOf({ id }: { readonly id: string }) {
-  return { id, type: 'user' } as const;
 }

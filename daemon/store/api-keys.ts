@@ -1,6 +1,7 @@
 // API keys, by the hash of their value. Removing a key also removes the scoped tokens made with it.
 
 import { randomUUID } from 'node:crypto';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
@@ -17,9 +18,19 @@ const COLUMNS = ['id', 'userId', 'name', 'hash', 'createdAt', 'lastUsedAt'] as c
 
 export function apiKeysIn(database: Database) {
   return {
-    /** Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user. */
-    create: (key: NewApiKey): Promise<ApiKey> =>
-      database.write((writing) => create(database, writing, key)),
+    /**
+     * @param recordsOf  its audit records, stored with it
+     * Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if there is no such user.
+     */
+    create: (
+      key: NewApiKey,
+      recordsOf: (created: ApiKey) => readonly NewAuditRecord[] = () => [],
+    ): Promise<ApiKey> =>
+      database.write(async (writing) => {
+        const created = await create(database, writing, key);
+        await appendAudit(writing, recordsOf(created));
+        return created;
+      }),
     byHash: (hash: string): Promise<ApiKey | undefined> =>
       database.read((db) =>
         db.selectFrom('api_keys').select(COLUMNS).where('hash', '=', hash).executeTakeFirst(),
@@ -30,9 +41,21 @@ export function apiKeysIn(database: Database) {
       ),
     /** Those of a user, or all, in order of creation. */
     list: (userId?: string): Promise<ApiKey[]> => list(database, userId),
-    /** With `userId` only if the key belongs to that user. False: not found. */
-    remove: (id: string, userId?: string): Promise<boolean> =>
-      database.write((writing) => remove(writing, id, userId)),
+    /**
+     * @param userId   only if the key belongs to this user
+     * @param records  audit records, stored with the removal
+     * False: not found.
+     */
+    remove: (
+      id: string,
+      userId?: string,
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<boolean> =>
+      database.write(async (writing) => {
+        const isRemoved = await remove(writing, id, userId);
+        if (isRemoved) await appendAudit(writing, records);
+        return isRemoved;
+      }),
     /**
      * Makes the key with this value the user's key named `bootstrap`, and the only one with this value. Does nothing if it
      * already is.
@@ -57,7 +80,7 @@ export function apiKeysIn(database: Database) {
 
 async function create(
   database: Database,
-  { db, changed }: Writing,
+  { db, changed, nextOrdinal }: Writing,
   { userId, name, hash }: NewApiKey,
 ): Promise<ApiKey> {
   const row: ApiKeyTable = {
@@ -67,7 +90,7 @@ async function create(
     hash,
     createdAt: database.now(),
     lastUsedAt: null,
-    ordinal: database.nextOrdinal(),
+    ordinal: nextOrdinal(),
   };
   const created = await db
     .insertInto('api_keys')

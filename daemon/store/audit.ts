@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
-import { type Kysely, type SelectQueryBuilder, sql, type SqlBool, type Transaction } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import { countOf, deleted, inBatches } from './batches.ts';
-import type { Database } from './database.ts';
+import type { Database, Writing } from './database.ts';
 import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
@@ -44,7 +44,7 @@ const STEP_COUNT = 10_000;
 export function auditIn(database: Database) {
   return {
     append: (records: readonly NewAuditRecord[]): Promise<void> =>
-      database.write(({ db }) => appendAudit(db, records, () => database.nextOrdinal())),
+      database.write((writing) => appendAudit(writing, records)),
     /** Newest first; records of one millisecond by order of appending. */
     list: (query: AuditQuery): Promise<Page<AuditRecord>> => database.read((db) => list(db, query)),
     /** Removes records older than `before`; returns how many. */
@@ -53,9 +53,8 @@ export function auditIn(database: Database) {
 }
 
 export async function appendAudit(
-  db: Transaction<Schema>,
+  { db, nextOrdinal }: Writing,
   records: readonly NewAuditRecord[],
-  nextOrdinal: () => number,
 ): Promise<void> {
   const rows = records.map((record) => rowOf(record, nextOrdinal()));
   for await (const batch of inBatches(rows, 100)) {

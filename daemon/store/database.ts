@@ -11,6 +11,8 @@ import type { Schema, StoreKind } from './schema.ts';
 
 export interface Writing {
   readonly db: Transaction<Schema>;
+  /** Ascends with each call, so that rows of one millisecond have an order. */
+  readonly nextOrdinal: () => number;
   /** Notifies here and other daemons of a change once the transaction is committed. */
   readonly changed: (change: Change) => void;
   /** Blocks other transactions that call this until this one ends. */
@@ -115,6 +117,7 @@ export class Database {
       result = await this.#engine.db.transaction().execute(async (trx) => {
         const result = await run({
           db: trx,
+          nextOrdinal: () => this.nextOrdinal(),
           changed: (change) => void changes.push(change),
           lockMembership: () => this.#engine.lockMembership(trx),
           lockActiveUser: (userId) => this.#lockActiveUser(trx, userId),

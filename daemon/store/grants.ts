@@ -25,7 +25,7 @@ export function grantsIn(database: Database) {
       records: readonly NewAuditRecord[] = [],
     ): Promise<number> =>
       database.write(async (writing) => {
-        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        await appendAudit(writing, records);
         return change(writing, userId, repoIds);
       });
   return {

@@ -110,7 +110,7 @@ export function hostReadersIn(database: Database) {
       async (writing) => {
         const changes = await run(writing);
         if (changes.added + changes.removed + changes.altered > 0)
-          await appendAudit(writing.db, recordsOf(changes), () => database.nextOrdinal());
+          await appendAudit(writing, recordsOf(changes));
         return changes;
       },
       { isLong: true },

@@ -27,7 +27,7 @@ export function oauthClientsIn(database: Database) {
       records: readonly NewAuditRecord[],
     ): Promise<void> =>
       database.write(async (writing) => {
-        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        await appendAudit(writing, records);
         await create(writing, client, unusedMax);
       }),
     get: (id: string): Promise<OAuthClient | undefined> =>

@@ -45,7 +45,7 @@ export function oauthConsentsIn(database: Database) {
   ): Promise<boolean> =>
     database.write(async (writing) => {
       const isDone = await change(writing);
-      if (isDone) await appendAudit(writing.db, records, () => database.nextOrdinal());
+      if (isDone) await appendAudit(writing, records);
       return isDone;
     });
   const consentBy = (

@@ -117,14 +117,15 @@ export function reposIn(database: Database) {
     read: (): Promise<StoredRepos> => database.read(readNow),
     /** Decides on the current repos, and stores the decision; nobody else changes them meanwhile. */
     change: <Result>(decide: (stored: StoredRepos) => RepoDecision<Result>): Promise<Result> =>
-      database.write(async ({ db, changed }) => {
+      database.write(async (writing) => {
+        const { db, changed } = writing;
         await lockCounter(db);
         const stored = await readNow(db);
         const decision = decide(stored);
         const returned = returnedOf(stored, decision);
         if (!(await keep(db, stored, decision, database.now()))) return decision.result;
         await giveBack(db, returned);
-        await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
+        await appendAudit(writing, decision.records ?? []);
         const isOfGrants = (decision.removed ?? []).length + returned.length > 0;
         changed({ topic: isOfGrants ? 'all' : 'repos' });
         return decision.result;

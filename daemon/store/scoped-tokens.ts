@@ -1,6 +1,7 @@
 // Scoped access tokens, by the hash of their value. A token ends by removal: afterwards it looks as if it had never
 // existed. Callers check expiry.
 
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { deleted, pruneExpired } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
@@ -13,9 +14,15 @@ export interface ScopedToken extends Omit<ScopedTokenTable, 'repoIds'> {
 
 export function scopedTokensIn(database: Database) {
   return {
-    /** Errors: NOT_FOUND if there is no such active user, or it has no such key. */
-    create: (token: ScopedToken): Promise<void> =>
-      database.write((writing) => create(writing, token)),
+    /**
+     * @param records  its audit records, stored with it
+     * Errors: NOT_FOUND if there is no such active user, or it has no such key.
+     */
+    create: (token: ScopedToken, records: readonly NewAuditRecord[] = []): Promise<void> =>
+      database.write(async (writing) => {
+        await create(writing, token);
+        await appendAudit(writing, records);
+      }),
     byHash: (hash: string): Promise<ScopedToken | undefined> =>
       database.read(async (db) => {
         const query = db.selectFrom('scoped_tokens').selectAll().where('hash', '=', hash);
@@ -29,14 +36,25 @@ export function scopedTokensIn(database: Database) {
         const active = own.where('expiresAt', '>', now).orderBy('createdAt').orderBy('id');
         return (await active.execute()).map(tokenFrom);
       }),
-    /** False: this user has no such token that expires after `now`. */
-    revoke: (id: string, userId: string, now: number): Promise<boolean> =>
-      database.write(async ({ db, changed }) => {
+    /**
+     * @param records  audit records, stored with the removal
+     * False: this user has no such token that expires after `now`.
+     */
+    revoke: (
+      id: string,
+      userId: string,
+      now: number,
+      records: readonly NewAuditRecord[] = [],
+    ): Promise<boolean> =>
+      database.write(async (writing) => {
+        const { db, changed } = writing;
         const token = db.deleteFrom('scoped_tokens').where('id', '=', id);
         const active = token.where('userId', '=', userId).where('expiresAt', '>', now);
         const isRevoked = (await deleted(active)) > 0;
-        if (isRevoked) changed({ userId });
-        return isRevoked;
+        if (!isRevoked) return false;
+        changed({ userId });
+        await appendAudit(writing, records);
+        return true;
       }),
     /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'scoped_tokens', now),

@@ -1,6 +1,6 @@
 // Browser sessions, by the hash of their cookie's value. Callers check expiry.
 
-import { deleted, pruneExpired } from './batches.ts';
+import { pruneExpired } from './batches.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import type { SessionTable } from './schema.ts';
@@ -35,14 +35,6 @@ export function sessionsIn(database: Database) {
         const row = await session.returning('userId').executeTakeFirst();
         if (row !== undefined) changed(row);
         return row !== undefined;
-      }),
-    /** Ends all sessions of a user but one; returns their number. */
-    removeAllOf: (userId: string, exceptHash: string = ''): Promise<number> =>
-      database.write(async ({ db, changed }) => {
-        const own = db.deleteFrom('sessions').where('userId', '=', userId);
-        const count = await deleted(own.where('hash', '!=', exceptHash));
-        if (count > 0) changed({ userId });
-        return count;
       }),
     /** Removes those that expired at `now` or before; returns their number. */
     prune: (now: number): Promise<number> => pruneExpired(database, 'sessions', now),

@@ -23,7 +23,7 @@ export function settingsIn(database: Database) {
         for (const [name, value] of values) {
           await (value === undefined ? remove(writing, name) : set(writing, name, value));
         }
-        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        await appendAudit(writing, records);
       }),
     /** False: it was not set. */
     remove: (name: string): Promise<boolean> => database.write((writing) => remove(writing, name)),

@@ -1,5 +1,6 @@
 // Accounts of identity providers, linked with users. An account belongs to one user, and a user has at most one per issuer.
 
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { storable } from './text.ts';
@@ -41,11 +42,17 @@ export function signOnAccountsIn(database: Database) {
     /** Links them unless they are linked. False: one of them is linked with another, or there is no such active user. */
     link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
       database.write((writing) => link(writing, userId, account, at)),
-    /** Removes all links of a user; returns their number. */
-    unlink: (userId: string): Promise<number> =>
-      database.write(async ({ db, changed }) => {
+    /** Removes all links of a user; returns their number. @param recordsOf  audit records, stored with the removal */
+    unlink: (
+      userId: string,
+      recordsOf: (count: number) => readonly NewAuditRecord[] = () => [],
+    ): Promise<number> =>
+      database.write(async (writing) => {
+        const { db, changed } = writing;
         const count = await deleted(db.deleteFrom('sign_on_accounts').where('userId', '=', userId));
-        if (count > 0) changed({ userId });
+        if (count === 0) return 0;
+        changed({ userId });
+        await appendAudit(writing, recordsOf(count));
         return count;
       }),
   };

@@ -4,11 +4,12 @@
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { countOf, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { removeGrantsOf } from './grants.ts';
-import type { Schema, UserTable } from './schema.ts';
+import type { ApiKeyTable, Schema, UserTable } from './schema.ts';
 import { storable, storableOrNull } from './text.ts';
 
 export type Role = UserTable['role'];
@@ -38,7 +39,22 @@ export interface SeatOptions {
 export interface UpdateOptions extends SeatOptions {
   /** Only if the user still has this one. */
   readonly passwordHash?: string | null;
+  /** Hash of the session that a new password does not end. */
+  readonly sessionHash?: string;
+  /** Audit records, stored with the change. */
+  readonly recordsOf?: (after: User, before: User) => readonly NewAuditRecord[];
 }
+
+export interface CreateOptions extends SeatOptions {
+  /** Audit records, stored with the user. */
+  readonly recordsOf?: (user: User) => readonly NewAuditRecord[];
+}
+
+/** @param keys  those of the user, which are removed too */
+export type RemovalRecords = (
+  user: User,
+  keys: readonly Pick<ApiKeyTable, 'id' | 'name'>[],
+) => readonly NewAuditRecord[];
 
 /** 'unlimited' in the table. */
 const UNLIMITED = -1;
@@ -46,7 +62,7 @@ const UNLIMITED = -1;
 export function usersIn(database: Database) {
   return {
     /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
-    create: (user: NewUser, options: SeatOptions = {}): Promise<User> =>
+    create: (user: NewUser, options: CreateOptions = {}): Promise<User> =>
       database.write((writing) => create(database, writing, user, options)),
     get: (id: string): Promise<User | undefined> =>
       database.read(async (db) => userOf(await find(db, 'id', id))),
@@ -56,7 +72,8 @@ export function usersIn(database: Database) {
     /** All, in order of creation. */
     list: (): Promise<User[]> => database.read(list),
     /**
-     * Undefined: there is no such user, or it has another password hash. Suspending a user ends its sessions and scoped tokens.
+     * Undefined: there is no such user, or it has another password hash. Suspending a user ends
+     * its sessions and scoped tokens; a new password ends its sessions.
      * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
      */
     update: (
@@ -67,9 +84,11 @@ export function usersIn(database: Database) {
       database.write((writing) => update(database, writing, id, changes, options)),
     /**
      * Removes the user with all the user's data, except audit records. False: there is no such user.
+     * @param recordsOf  audit records, stored with the removal
      * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
      */
-    remove: (id: string): Promise<boolean> => database.write((writing) => remove(writing, id)),
+    remove: (id: string, recordsOf: RemovalRecords = () => []): Promise<boolean> =>
+      database.write((writing) => remove(writing, id, recordsOf)),
     /** Records activity; a time older than the recorded one is ignored. */
     touch: (id: string, at: number): Promise<void> => database.write(({ db }) => touch(db, id, at)),
     count: (): Promise<number> => database.read((db) => countOf(db.selectFrom('users'))),
@@ -94,7 +113,7 @@ async function create(
   database: Database,
   writing: Writing,
   { email, name = null, role, passwordHash = null }: NewUser,
-  { seatMax }: SeatOptions,
+  { seatMax, recordsOf }: CreateOptions,
 ): Promise<User> {
   const { db } = writing;
   await writing.lockMembership();
@@ -115,11 +134,13 @@ async function create(
     updatedAt: now,
     lastActivityAt: null,
     requestsPerDay: null,
-    ordinal: database.nextOrdinal(),
+    ordinal: writing.nextOrdinal(),
   };
   await db.insertInto('users').values(row).execute();
   writing.changed({ userId: row.id });
-  return userFrom(row);
+  const created = userFrom(row);
+  await appendAudit(writing, recordsOf?.(created) ?? []);
+  return created;
 }
 
 /** Reads in batches: users added or removed meanwhile may be included or not. */
@@ -137,7 +158,7 @@ async function update(
   writing: Writing,
   id: string,
   changes: UserChanges,
-  { seatMax, passwordHash }: UpdateOptions,
+  { seatMax, passwordHash, sessionHash = '', recordsOf }: UpdateOptions,
 ): Promise<User | undefined> {
   const { db } = writing;
   await writing.lockMembership();
@@ -150,14 +171,19 @@ async function update(
   const isSuspended = before.suspendedAt === null && after.suspendedAt !== null;
   if (before.suspendedAt !== null && after.suspendedAt === null) await takeSeat(db, seatMax);
   await db.updateTable('users').set(columns).where('id', '=', id).execute();
+  if (isSuspended || changes.passwordHash !== undefined) {
+    const sessions = db.deleteFrom('sessions').where('userId', '=', id);
+    await (isSuspended ? sessions : sessions.where('hash', '!=', sessionHash)).execute();
+  }
   if (isSuspended) {
-    await db.deleteFrom('sessions').where('userId', '=', id).execute();
     await db.deleteFrom('scoped_tokens').where('userId', '=', id).execute();
     await db.deleteFrom('oauth_requests').where('userId', '=', id).execute();
     await db.deleteFrom('oauth_consents').where('userId', '=', id).execute();
   }
   writing.changed({ userId: id });
-  return userFrom(after);
+  const updated = userFrom(after);
+  await appendAudit(writing, recordsOf?.(updated, userFrom(before)) ?? []);
+  return updated;
 }
 
 function columnsOf(changes: UserChanges): Partial<UserTable> {
@@ -171,12 +197,20 @@ function columnsOf(changes: UserChanges): Partial<UserTable> {
   });
 }
 
-async function remove(writing: Writing, id: string): Promise<boolean> {
+async function remove(writing: Writing, id: string, recordsOf: RemovalRecords): Promise<boolean> {
   const { db } = writing;
   await writing.lockMembership();
   const user = await find(db, 'id', id);
   if (user === undefined) return false;
   await checkOwners(db, user, undefined);
+  const keys = await db
+    .selectFrom('api_keys')
+    .select(['id', 'name'])
+    .where('userId', '=', id)
+    .orderBy('createdAt')
+    .orderBy('ordinal')
+    .execute();
+  await appendAudit(writing, recordsOf(userFrom(user), keys));
   // Why: a user may have very many grants; the rest goes with the user's row.
   await removeGrantsOf(db, id);
   await db.deleteFrom('usage').where('userId', '=', id).execute();

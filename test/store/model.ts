@@ -92,7 +92,7 @@ export class Model {
     update: (
       id: string,
       changes: UserChanges,
-      { seatMax }: { seatMax?: number | undefined } = {},
+      { seatMax, sessionHash }: { seatMax?: number | undefined; sessionHash?: string } = {},
     ): User | undefined => {
       const before = this.#user(id);
       if (before === undefined) return undefined;
@@ -103,6 +103,11 @@ export class Model {
         throw new Refusal(`LAST_OWNER_CANNOT_BE_${deed}`);
       }
       if (before.suspendedAt !== null && after.suspendedAt === null) this.#takeSeat(seatMax);
+      if (changes.passwordHash !== undefined) {
+        this.#sessions = this.#sessions.filter(
+          ({ userId, hash }) => userId !== id || hash === sessionHash,
+        );
+      }
       if (before.suspendedAt === null && after.suspendedAt !== null) {
         this.#sessions = without(this.#sessions, id);
         this.#tokens = without(this.#tokens, id);
@@ -151,13 +156,6 @@ export class Model {
       const before = this.#sessions.length;
       this.#sessions = this.#sessions.filter((session) => session.hash !== hash);
       return this.#sessions.length < before;
-    },
-    removeAllOf: (userId: string, exceptHash?: string): number => {
-      const before = this.#sessions.length;
-      this.#sessions = this.#sessions.filter(
-        (session) => session.userId !== userId || session.hash === exceptHash,
-      );
-      return before - this.#sessions.length;
     },
     prune: (now: number): number => {
       const before = this.#sessions.length;

@@ -1,0 +1,62 @@
+// Changes of members, keys and the licence are stored with their audit records or not at all.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { afterEach, test } from 'node:test';
+import Libsql from 'libsql';
+import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
+import { closeWorlds } from '../http/harness.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { licenceKey, startAccounts } from './world.ts';
+
+afterEach(closeWorlds);
+
+/** Runs SQL on the database of a running daemon, as another process would. */
+function execute(dataDir: string, sql: string): void {
+  const connection = new Libsql(path.join(dataDir, 'store.db'), { timeout: 5_000 });
+  connection.exec(sql);
+  connection.close();
+}
+
+test('a change whose audit record cannot be stored is not made', async () => {
+  const dataDir = temporaryFolder();
+  const { control, member } = await startAccounts({
+    entitlements: 'none',
+    env: { TRAWL_DATA_DIR: dataDir },
+  });
+  const { store, accounts } = control;
+  const { members, keys, licences } = accounts;
+  await store.signOnAccounts.link(member.id, { issuer: 'https://id', subject: '1' }, 1);
+  const second = await keys.create(OPERATOR, member, 'second');
+  const state = async () => ({
+    users: await store.users.list(),
+    keys: (await store.apiKeys.list()).map(({ id, name }) => ({ id, name })),
+    links: await store.signOnAccounts.of(member.id),
+    settings: await store.settings.all(),
+    records: (await store.audit.list({ offset: 0, limit: 100 })).total,
+  });
+  const changes: (() => Promise<unknown>)[] = [
+    () => members.create(OPERATOR, { email: 'new@example.com' }),
+    () => members.change(OPERATOR, member.id, { role: 'OWNER' }),
+    () => members.unlink(OPERATOR, member.id),
+    () => members.remove(OPERATOR, member.id),
+    () => keys.create(OPERATOR, member, 'third'),
+    () => keys.remove(OPERATOR, second.id),
+    () => licences.set(OPERATOR, licenceKey(['audit'])),
+  ];
+  execute(
+    dataDir,
+    `CREATE TRIGGER refused BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+  );
+  const before = await state();
+  for (const [i, change] of changes.entries()) {
+    await assert.rejects(change);
+    assert.deepEqual(await state(), before, `change ${i}`);
+  }
+  execute(dataDir, 'DROP TRIGGER refused');
+  for (const change of changes.toSpliced(3, 1)) {
+    const { records } = await state();
+    await change();
+    assert.equal((await state()).records, records + 1);
+  }
+});
