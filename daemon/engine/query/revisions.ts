@@ -65,6 +65,8 @@ export function matchRevisions(repo: RevisionNames, text: string): number[] {
     return index < 0 ? [] : [index];
   }
   const isAny = text === ANY_REVISION;
+  const exact = names.indexOf(text);
+  if (exact >= 0) return [exact];
   return [...names.keys()].filter((index) => isAny || names[index]!.includes(text));
 }
 

@@ -36,8 +36,8 @@ type Filter = PatternNode | ValueNode;
 
 type Changed = Partial<Pick<SearchRequest, 'query' | 'matches' | 'isCaseSensitivityEnabled'>>;
 
-/** Of a changed request, up to the limit; undefined: unknown in time. */
-type Count = (changed: Changed) => Promise<number | undefined>;
+/** Of a changed request, up to the limit; undefined: unknown in time. @param of  default: the request of the search */
+type Count = (changed: Changed, of?: SearchRequest) => Promise<number | undefined>;
 
 interface Counted {
   readonly numbers: StatsNumbers;
@@ -126,13 +126,13 @@ async function revisionHint(
 function countOf({ parts, request, environment, snapshot, search }: HintInputs): Count {
   // Bound: delay of an answer by all searches of similar queries.
   const endMs = performance.now() + 200;
-  return async (changed) => {
+  return async (changed, of = request) => {
     const nowMs = performance.now();
     if (endMs - nowMs < 1) return undefined;
     // Deadlines count from the arrival of the request, which may have waited for long.
     const timeoutMs = Math.floor(endMs - (environment.permit?.arrivedMs ?? nowMs));
     const small = { matches: NEAR_MATCHES_MAX, contextLines: 0, whole: false, fields: [] };
-    const near = { ...request, ...small, ...changed };
+    const near = { ...of, ...small, ...changed };
     // The daemon's health does not count these searches.
     const unheard = { ...parts, timeoutMs, onCompleted: undefined };
     try {
@@ -149,12 +149,17 @@ function countOf({ parts, request, environment, snapshot, search }: HintInputs):
 
 function hasRepoOf({ parts, request, environment, snapshot }: HintInputs): HasRepo {
   return async (filter) => {
-    const near = { ...request, query: filter };
+    const near = { ...withoutFilter(request), query: filter };
     const { plan } = await prepareSearch(parts, near, environment, snapshot);
     const wanted = possibleRepos(plan);
     const repos = visibleRepos(snapshot, environment.repoAccess);
     return repos.some(({ repoId }) => isInSet(wanted, repoId));
   };
+}
+
+function withoutFilter(request: SearchRequest): SearchRequest {
+  const { filter: _, ...others } = request;
+  return others;
 }
 
 function countIn({ numbers, reasons }: Counted): number | undefined {
@@ -172,7 +177,8 @@ async function nearHints(
   const options = { isRegexEnabled, isFolded: !isCaseSensitivityEnabled };
   const query = filter === undefined ? prepared.tree : parseQuery(text, options);
   const parts = query.kind === 'and' ? query.children : [query];
-  const reader: NearReader = { text, isRegexEnabled, ...counts };
+  const unfiltered = withoutFilter(request);
+  const reader: NearReader = { text, isRegexEnabled, unfiltered, ...counts };
   const { count } = counts;
   if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
   const filters = parts.filter(isFilter).slice(0, 4);
@@ -195,6 +201,7 @@ async function nearHints(
 interface NearReader {
   readonly text: string;
   readonly isRegexEnabled: boolean;
+  readonly unfiltered: SearchRequest;
   readonly count: Count;
   readonly hasRepo: HasRepo;
 }
@@ -210,7 +217,7 @@ const OF_THEIR_OWN: readonly string[] = ['rev', 'context', 'reposet'];
 async function emptyFilters(filters: readonly Filter[], reader: NearReader): Promise<Hint[]> {
   const empty: Filter[] = [];
   for (const filter of filters)
-    if ((await reader.count({ query: filter })) === 0) empty.push(filter);
+    if ((await reader.count({ query: filter }, reader.unfiltered)) === 0) empty.push(filter);
   if (empty.length === 0) return [];
   const messages: string[] = [];
   for (const filter of empty) messages.push(await emptiness(filter, reader));
@@ -295,9 +302,10 @@ function withoutFilters(text: string, filters: readonly Filter[]): string | unde
       return undefined;
     const quoteSize = start.endsWith('"') ? 1 : 0;
     const from = filter.position - start.length;
-    characters.splice(from, end + quoteSize - from);
+    const after = end + quoteSize;
+    characters.splice(from, after + (characters[after] === ' ' ? 1 : 0) - from);
   }
-  return characters.join('').replaceAll(/\s+/g, ' ').trim();
+  return characters.join('').trim();
 }
 
 /** As in "there is 1 match". */

@@ -241,6 +241,11 @@ const NEAR: readonly (readonly [string, Partial<SearchRequest>, RegExp, string |
   ['plum lang:go', {}, /^No file has the language of lang:go\. Without/, 'plum'],
   ['plum lang:pyton', {}, /^There is no language "pyton"; similar: lang:python\. Without/, 'plum'],
   ['nowhere lang:pyton', {}, /^There is no language "pyton"; similar: lang:python\.$/, undefined],
+  // Blanks in quotation marks are part of the text.
+  ['"a plum  pear" file:nosuch', {}, /^No file matches file:nosuch\.$/, undefined],
+  ['"a plum pear" file:nosuch', {}, /^No file matches .* 1 match\.$/, '"a plum pear"'],
+  // What the filter of the request excludes is not what this filter excludes.
+  ['kiwi file:a.txt', { filter: 'file:b' }, /^Without file:a\.txt there/, 'kiwi'],
   ['kiwi file:.*x', {}, /^Without file:\.\*x there is 1 match\.$/, 'kiwi'],
   ['file:a.txt kiwi', {}, /^Without file:a\.txt there/, 'kiwi'],
   [

@@ -27,6 +27,7 @@ const REPORTED: readonly [string, (name: string) => boolean][] = [
   ['rev:HEAD or (-rev:HEAD plum)', isDefault],
   ['rev:heads/main or plum', isDefault],
   ['rev:HEAD or rev:heads/ab', (name) => isDefault(name) || name === NAMES[2]],
+  ['rev:HEAD or rev:refs/heads/a', (name) => isDefault(name) || name === NAMES[1]],
 ];
 
 for (const build of ['debug', 'release'] satisfies Build[]) {
@@ -93,6 +94,8 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         expected((names) => some(names, 'heads/a') && some(names, 'tags')),
       ],
       ['plum -rev:/a', ['plain', ...expected((names) => !some(names, '/a'))]],
+      ['plum rev:refs/heads/a', expected((names) => names.includes('refs/heads/a'))],
+      ['plum rev:refs/heads/', expected((names) => some(names, 'refs/heads/'))],
       ['plum -rev:HEAD', expected((names) => !names.includes(NAMES[0]!))],
       ['plum (rev:tags or file:^s0/f1)', expected((names) => some(names, 'tags'))],
       ['plum shared rev:heads/ab', expected((names) => some(names, 'heads/ab'))],
