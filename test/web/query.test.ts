@@ -18,7 +18,7 @@ import {
 import { contextIn, withContext } from '../../daemon/web/search/context-term.ts';
 import { chosenOf, narrow, valuesOf } from '../../daemon/web/search/facet-values.ts';
 import { folderOf, folderPattern } from '../../daemon/web/search/folders.ts';
-import { filterOf, joined, narrowed } from '../../daemon/web/search/narrowing.ts';
+import { filterOf, narrowed } from '../../daemon/web/search/narrowing.ts';
 import type { ResultFile } from '../../daemon/web/search/rows.ts';
 
 /** The word at `|`, and the text around it. */
@@ -125,8 +125,12 @@ test('the context of a query is read, written, replaced and removed', () => {
     ['a context:"a \\"b\\"" c', 'a "b"'],
     ['"context:both"', undefined],
     ['xcontext:both', undefined],
+    ['"a context:both b" c', undefined],
+    ['a or context:both', undefined],
+    ['-context:both a', undefined],
+    ['(a or b) context: both', 'both'],
   ] as const)
-    assert.equal(contextIn(query), name, query);
+    assert.equal(contextIn(query, false), name, query);
   for (const [query, name, after] of [
     ['medlar', 'both', 'context:both medlar'],
     ['medlar or quince', 'both', 'context:both (medlar or quince)'],
@@ -135,8 +139,11 @@ test('the context of a query is read, written, replaced and removed', () => {
     ['context:both medlar', undefined, 'medlar'],
     ['a context:both b', 'a b', 'a context:"a b" b'],
     ['medlar', undefined, 'medlar'],
+    ['malloc( or free(', 'both', 'context:both ("malloc(" or "free(")'],
+    ['a or context:both', undefined, 'a or context:both'],
+    ['a or context:both', 'ours', 'context:ours (a or context:both)'],
   ] as const)
-    assert.equal(withContext(query, name), after, `${query} in ${name}`);
+    assert.equal(withContext(query, name, false), after, `${query} in ${name}`);
 });
 
 function file(path: string, language: string, kind: string, matchCount = 1): ResultFile {
@@ -219,8 +226,6 @@ test('filters as a query; the daemon is asked when the answer was partial', () =
     ['lang=', undefined],
   ] as const)
     assert.equal(filter(address), query, address);
-  assert.equal(joined('plumtree', 'lang:Go'), 'plumtree lang:Go');
-  assert.equal(joined('plumtree or pear ', 'lang:Go'), '(plumtree or pear) lang:Go');
   const search = searchOf(new URLSearchParams('query=plum'), 1)!;
   const chosen = chosenOf(new URLSearchParams('lang=Go'));
   for (const [before, isNarrowed] of [

@@ -11,10 +11,11 @@ const CONTEXTS_MAX = 50;
 
 interface ContextChoiceProps {
   readonly query: string;
+  readonly isRegexEnabled: boolean;
   readonly change: (query: string) => void;
 }
 
-export default function ContextChoice({ query, change }: ContextChoiceProps) {
+export default function ContextChoice({ query, isRegexEnabled, change }: ContextChoiceProps) {
   const { data: account } = useAccount();
   const maySearch = account !== undefined && (account.source !== 'none' || account.anonymousAccess);
   const hasContexts = account?.entitlements.includes('search-contexts') === true;
@@ -23,7 +24,7 @@ export default function ContextChoice({ query, change }: ContextChoiceProps) {
     enabled: maySearch && hasContexts,
   });
   if (data.length === 0) return null;
-  const current = contextIn(query);
+  const current = contextIn(query, isRegexEnabled);
   const names = new Set(data.map(({ value }) => value));
   if (current !== undefined) names.add(current);
   return (
@@ -32,7 +33,9 @@ export default function ContextChoice({ query, change }: ContextChoiceProps) {
       aria-label="Search context"
       title="Search context"
       value={current ?? ''}
-      onChange={({ target }) => change(withContext(query, target.value || undefined))}
+      onChange={({ target }) =>
+        change(withContext(query, target.value || undefined, isRegexEnabled) ?? query)
+      }
     >
       <option value="">All repositories</option>
       {[...names].map((name) => (

@@ -6,7 +6,8 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { Name } from '../parts/visible-text.tsx';
 import type { FacetChoice } from './facet-choice.ts';
 import { type Facet, FACETS, valuesOf } from './facet-values.ts';
-import { filterOf, joined } from './narrowing.ts';
+import { joined } from '../../engine/query/joined.ts';
+import { filterOf } from './narrowing.ts';
 import type { ResultFile } from './rows.ts';
 import { useSearch } from './search-store.ts';
 import { count, counted } from '../parts/number-format.ts';
@@ -80,13 +81,15 @@ function Group({ facet, files, chosen, before, toggle, isExact }: GroupProps) {
 
 /** Moves the selection into the query, if a query can express it. */
 function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'replaceBy'>) {
-  const query = useSearch((state) => state.displayed?.query);
+  const displayed = useSearch((state) => state.displayed);
   const filter = filterOf(chosen);
   // No query finds files without a language or by kind.
   const isSayable = !chosen.lang.has('') && chosen.kind.size === 0;
-  if (query === undefined || filter === undefined || !isSayable) return null;
+  if (displayed === undefined || filter === undefined || !isSayable) return null;
+  const query = joined(displayed.query, filter, displayed.isRegexEnabled === true);
+  if (query === undefined) return null;
   return (
-    <button type="button" className="link-button" onClick={() => replaceBy(joined(query, filter))}>
+    <button type="button" className="link-button" onClick={() => replaceBy(query)}>
       Add to query
     </button>
   );

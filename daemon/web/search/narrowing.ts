@@ -36,17 +36,6 @@ export function filterOf({ repo, lang, path }: Chosen): string | undefined {
   return terms.length === 0 ? undefined : terms.join(' ');
 }
 
-/** A query that other terms can follow. Why: `or` binds less tightly than a space. */
-export function enclosed(query: string): string {
-  const text = query.trim();
-  return /\bor\b/i.test(text) ? `(${text})` : text;
-}
-
-/** A query that requires both the query and the filter. */
-export function joined(query: string, filter: string): string {
-  return `${enclosed(query)} ${filter}`;
-}
-
 /** The search to send for the current selection. @param before  the last answer without filters */
 export function narrowed(search: Search, chosen: Chosen, before: Unnarrowed | undefined): Search {
   const filter = filterOf(chosen);

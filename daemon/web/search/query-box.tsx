@@ -151,7 +151,11 @@ export function QueryBox({ isLarge = false }: QueryBoxProps) {
     >
       <SearchIcon {...ICON} className="box-icon" />
       <Suspense fallback={null}>
-        <ContextChoice query={box.text} change={box.replace} />
+        <ContextChoice
+          query={box.text}
+          isRegexEnabled={box.switches.isRegexEnabled}
+          change={box.replace}
+        />
       </Suspense>
       <BoxField box={box} input={input} isLarge={isLarge} />
       {box.text !== '' && (
