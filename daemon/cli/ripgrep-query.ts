@@ -61,18 +61,20 @@ export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
 function writtenOf(words: readonly string[], flags: PatternFlags): Written {
   const { regexp = [], fixedStrings, wordRegexp } = flags;
   const isRegexEnabled = flags.regex ?? false;
-  if (regexp.length > 0) return patternQuery(regexp, words.join(' '), flags);
   const text = words.join(' ');
+  if (regexp.length > 0) return patternQuery(regexp, text, flags);
   // One literal, whatever it says in the query language.
   if (fixedStrings && text !== '') return patternQuery([text], '', flags);
-  return wordRegexp ? wholeWords(text, isRegexEnabled) : plainQuery(text, isRegexEnabled);
+  return wordRegexp
+    ? withExpressions(text, isRegexEnabled, true)
+    : plainQuery(text, isRegexEnabled);
 }
 
-/** One of the patterns, in the content alone, and the rest of the query, whose words are then expressions, too. */
+/** One of the patterns, in the content alone, and the rest of the query. */
 function patternQuery(
   patterns: readonly string[],
   rest: string,
-  { fixedStrings, wordRegexp }: PatternFlags,
+  { fixedStrings, wordRegexp, regex }: PatternFlags,
 ): Written {
   if (patterns.includes('')) throw new UsageError('a pattern is empty, and every line has that');
   const expressions = patterns.map((pattern) => {
@@ -83,9 +85,15 @@ function patternQuery(
     expressions.length === 1
       ? expressions.join('')
       : expressions.map((one) => `(?:${one})`).join('|');
-  const query = `content:${quoted(joined)}${rest === '' ? '' : ` ${rest}`}`;
-  const contents = [...expressions, ...plainQuery(rest, true).contents];
-  return { query, isRegexEnabled: true, contents };
+  const { query, contents } =
+    regex && !wordRegexp
+      ? plainQuery(rest, true)
+      : withExpressions(rest, regex === true, wordRegexp === true);
+  return {
+    query: `content:${quoted(joined)}${query === '' ? '' : ` ${query}`}`,
+    isRegexEnabled: true,
+    contents: [...expressions, ...contents],
+  };
 }
 
 /** Quotation marks of the query language around an expression, on one line. */
@@ -101,15 +109,16 @@ function plainQuery(query: string, isRegexEnabled: boolean): Written {
   return { query, isRegexEnabled, contents };
 }
 
-/** The query with each word of content as an expression that matches whole words. */
-function wholeWords(query: string, isRegexEnabled: boolean): Written {
+/** The query with each word of content as an expression; `isWhole`: of whole words, which a path does not have. */
+function withExpressions(query: string, isRegexEnabled: boolean, isWhole: boolean): Written {
   const characters = Array.from(query);
   const words = contentWords(query, isRegexEnabled);
   let written = '';
   let index = 0;
   for (const { start, end, isOfPrefix, text } of words) {
-    const expression = isRegexEnabled ? `\\b(?:${text})\\b` : wholeLiteral(text);
-    const prefix = isOfPrefix ? '' : 'content:';
+    const whole = isRegexEnabled ? `\\b(?:${text})\\b` : wholeLiteral(text);
+    const expression = isWhole ? whole : quotePattern(text);
+    const prefix = isOfPrefix || !isWhole ? '' : 'content:';
     written += `${characters.slice(index, start).join('')}${prefix}${quoted(expression)}`;
     index = end;
   }

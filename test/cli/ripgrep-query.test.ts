@@ -19,6 +19,19 @@ const ROWS: readonly Row[] = [
   ['a (b', { fixedStrings: true }, String.raw`content:"a \(b"`, { isRegexEnabled: true }],
   ['lang:c', { regexp: ['a"b', 'c\nd'] }, String.raw`content:"(?:a\"b)|(?:c\nd)" lang:c`],
   ['', { regexp: ['a"'], fixedStrings: true }, String.raw`content:"a\""`],
+  // Words beside expressions are literals, too.
+  [
+    'f() (a or "x.y") -c:z+',
+    { regexp: ['a.'] },
+    String.raw`content:"a." "f\(\)" ("a" or "x\.y") -c:"z\+"`,
+  ],
+  ['f()', { regexp: ['a'], fixedStrings: true }, String.raw`content:"a" "f\(\)"`],
+  [
+    'f( lang:c',
+    { regexp: ['a'], wordRegexp: true },
+    String.raw`content:"\b(?:a)\b" content:"\bf\(\B" lang:c`,
+  ],
+  ['x|y', { regexp: ['a'], regex: true }, 'content:"a" x|y'],
   ['at( lang:c', { wordRegexp: true }, String.raw`content:"\bat\(\B" lang:c`],
   [
     '-file:x (a or "b c")',
