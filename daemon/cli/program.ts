@@ -3,7 +3,6 @@
 import { Command, CommanderError } from 'commander';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import { describeError } from './errors.ts';
-import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
 import { addExamples } from './options.ts';
 import { escapeControls } from './terminal-text.ts';
 
@@ -49,12 +48,6 @@ export function createProgram<Context extends Streams>(
   return program;
 }
 
-/** A negated filter, such as `-file:test`, is a word of a query, not a row of options: with a blank before it, it is read so. */
-function asWord(arg: string): string {
-  const name = /^-([a-z]+):/.exec(arg)?.[1];
-  return name !== undefined && PREFIX_NAMES.includes(name) ? ` ${arg}` : arg;
-}
-
 /** Never rejects: a failure is printed on standard error and sets the exit code. */
 export async function runProgram<Context extends Streams>(
   args: readonly string[],
@@ -62,7 +55,7 @@ export async function runProgram<Context extends Streams>(
   commands: Commands<Context>,
 ): Promise<void> {
   try {
-    await createProgram(context, commands).parseAsync(args.map(asWord), { from: 'user' });
+    await createProgram(context, commands).parseAsync(args, { from: 'user' });
   } catch (error) {
     // The argument parser has already printed its message, or the help.
     const isReported = error instanceof CommanderError;

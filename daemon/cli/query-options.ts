@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { DEFAULTS } from '../base/config/search-configuration.ts';
 import { type SearchContext, EXIT_ERROR } from './context.ts';
+import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
 import { describeError, NoIndexError } from './errors.ts';
 import { DATA_DIR } from './known-sources.ts';
 import { commonOptions, integer, readSecret, readVariable } from './options.ts';
@@ -33,10 +34,39 @@ function listed(text: string, before: readonly string[] = []): readonly string[]
   return [...before, text];
 }
 
+const NEGATED_FILTER = new RegExp(`^-(?:${PREFIX_NAMES.join('|')}):`);
+/** No argument has a zero byte. */
+const WORD_MARK = '\0';
+
+/** The arguments with negated filters marked as words; not behind `--`, and not as the value of an option. */
+function withMarkedWords(args: readonly string[], options: readonly Option[]): string[] {
+  const valued = options.filter(({ required }) => required);
+  const letters = valued.map(({ short = '' }) => short.slice(1)).join('');
+  const names = valued.map(({ long }) => long).join('|');
+  const beforeValue = new RegExp(`^(?:-[^-${letters}]*[${letters}]|${names})$`);
+  let [isValue, isOver] = [false, false];
+  return args.map((arg) => {
+    const isWord = !isValue && !isOver && NEGATED_FILTER.test(arg);
+    isOver ||= !isValue && arg === '--';
+    isValue = !isValue && beforeValue.test(arg);
+    return isWord ? `${WORD_MARK}${arg}` : arg;
+  });
+}
+
+/** A negated filter, such as `-file:test`, is a word of a query, not a row of options. */
+function takeNegatedFilters(command: Command): void {
+  const parse = command.parseOptions.bind(command);
+  command.parseOptions = (args) => {
+    const { operands, unknown } = parse(withMarkedWords(args, command.options));
+    return { operands: operands.map((word) => word.replace(WORD_MARK, '')), unknown };
+  };
+}
+
 export function addQueryOptions(command: Command): Command {
   command.showHelpAfterError(
     'Add --help for the options and examples; put -- before a query that begins with -.',
   );
+  takeNegatedFilters(command);
   // The last one counts.
   command.setOptionValueWithSource('letterCase', 'ignore', 'default');
   for (const [flags, letterCase, help] of LETTER_CASES) {

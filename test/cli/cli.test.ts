@@ -221,6 +221,20 @@ test('search: flags reach the request, -- ends options, = joins', async () => {
   });
 });
 
+test('search: a negated filter is a word, a pattern that looks like one is none', async () => {
+  const rows: readonly (readonly [args: string, query: string])[] = [
+    ['a -file:b or -lang:c', 'a -file:b or -lang:c'],
+    ['-e -c:v', 'content:"-c:v"'],
+    ['-le -c:v -f:b', 'content:"-c:v" -f:b'],
+    ['-F -c:v', 'content:"-c:v"'],
+    ['-F -- -c:v', 'content:"-c:v"'],
+  ];
+  for (const [args, query] of rows) {
+    const { stderr } = await run(['search', ...args.split(' ')]);
+    assert.equal((echoed(stderr, 'search') as { query: string }).query, query, args);
+  }
+});
+
 test('search: without matches exit 1 and no output', async () => {
   const { code, stdout } = await run(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
   assert.equal(code, 1);
