@@ -150,9 +150,13 @@ function contentWords(query: string, isRegexEnabled: boolean) {
     });
 }
 
-/** As ripgrep, not of classes such as `\S`. */
+/** As ripgrep, not of classes such as `\S`, names of groups and flags. */
 function hasUpperCase(expression: string): boolean {
-  return /\p{Lu}/u.test(expression.replaceAll(/\\(?:[pP]\{[^}]*\}|.)/gs, ''));
+  const literals = expression.replaceAll(
+    /\\(?:[pP](?:\{[^}]*\}|.)|.)|\(\?(?:P?<\w*>|[\w-]*[:)])/gs,
+    '',
+  );
+  return /\p{Lu}/u.test(literals);
 }
 
 function filterOf({ glob = [], type = [], typeNot = [] }: PatternFlags): string {

@@ -40,7 +40,12 @@ const ROWS: readonly Row[] = [
   ],
   ['content:x|y', { wordRegexp: true, regex: true }, String.raw`content:"\b(?:x|y)\b"`],
   ['a file:B', { letterCase: 'smart' }, 'a file:B', { isCaseSensitivityEnabled: false }],
-  [String.raw`\S\pL`, { letterCase: 'smart', regex: true }, String.raw`\S\pL`],
+  [
+    String.raw`\S\pL(?P<N>a)(?U:b)`,
+    { letterCase: 'smart', regex: true },
+    String.raw`\S\pL(?P<N>a)(?U:b)`,
+    { isCaseSensitivityEnabled: false },
+  ],
   ['a content:B', { letterCase: 'smart' }, 'a content:B', SENSITIVE],
   ['a', { letterCase: 'sensitive' }, 'a', SENSITIVE],
   [
