@@ -77,14 +77,9 @@ function patternQuery(
   { fixedStrings, wordRegexp, regex }: PatternFlags,
 ): Written {
   if (patterns.includes('')) throw new UsageError('a pattern is empty, and every line has that');
-  const expressions = patterns.map((pattern) => {
-    if (wordRegexp) return fixedStrings ? wholeLiteral(pattern) : `\\b(?:${pattern})\\b`;
-    return fixedStrings ? quotePattern(pattern) : pattern;
-  });
-  const joined =
-    expressions.length === 1
-      ? expressions.join('')
-      : expressions.map((one) => `(?:${one})`).join('|');
+  const expressions = fixedStrings ? patterns.map(quotePattern) : patterns;
+  const found = wordRegexp ? expressions.map(wholeWord) : expressions;
+  const joined = found.length === 1 ? found.join('') : found.map((one) => `(?:${one})`).join('|');
   const { query, contents } =
     regex && !wordRegexp
       ? plainQuery(rest, true)
@@ -105,7 +100,7 @@ function quoted(expression: string): string {
 }
 
 function plainQuery(query: string, isRegexEnabled: boolean): Written {
-  const contents = contentWords(query, isRegexEnabled).map(({ text }) => text);
+  const contents = contentWords(query, isRegexEnabled).map(({ expression }) => expression);
   return { query, isRegexEnabled, contents };
 }
 
@@ -115,19 +110,26 @@ function withExpressions(query: string, isRegexEnabled: boolean, isWhole: boolea
   const words = contentWords(query, isRegexEnabled);
   let written = '';
   let index = 0;
-  for (const { start, end, isOfPrefix, text } of words) {
-    const whole = isRegexEnabled ? `\\b(?:${text})\\b` : wholeLiteral(text);
-    const expression = isWhole ? whole : quotePattern(text);
+  for (const { start, end, isOfPrefix, expression } of words) {
     const prefix = isOfPrefix || !isWhole ? '' : 'content:';
-    written += `${characters.slice(index, start).join('')}${prefix}${quoted(expression)}`;
+    const shown = quoted(isWhole ? wholeWord(expression) : expression);
+    written += `${characters.slice(index, start).join('')}${prefix}${shown}`;
     index = end;
   }
   written += characters.slice(index).join('');
-  return { query: written, isRegexEnabled: true, contents: words.map(({ text }) => text) };
+  return {
+    query: written,
+    isRegexEnabled: true,
+    contents: words.map(({ expression }) => expression),
+  };
 }
 
-function wholeLiteral(text: string): string {
-  return `${wordEdge(text.at(0))}${quotePattern(text)}${wordEdge(text.at(-1))}`;
+/** An expression with operators has one edge whatever it begins or ends with: that of words of ASCII. */
+function wholeWord(expression: string): string {
+  const text = expression.replaceAll(/\\(\W)/g, '$1');
+  const isLiteral = quotePattern(text) === expression;
+  if (!isLiteral) return `\\b(?:${expression})\\b`;
+  return `${wordEdge(text.at(0))}${expression}${wordEdge(text.at(-1))}`;
 }
 
 /** Beside a character that is none of a word, `\B` holds where no word begins or ends. */
@@ -135,7 +137,7 @@ function wordEdge(character = ''): string {
   return /\w/.test(character) ? String.raw`\b` : String.raw`\B`;
 }
 
-/** Words that are looked for in contents, without quotation marks; positions are in code points. */
+/** Words that are looked for in contents, as expressions; positions are in code points. */
 function contentWords(query: string, isRegexEnabled: boolean) {
   return wordsOf(query, isRegexEnabled)
     .filter(
@@ -145,8 +147,10 @@ function contentWords(query: string, isRegexEnabled: boolean) {
       const { start, end, isQuoted, kind } = word;
       const whole = textOfWord(query, word);
       const inner = isQuoted ? whole.slice(1, -1) : whole;
-      const text = isRegexEnabled ? inner : inner.replaceAll(/\\(["\\])/g, '$1');
-      return { start, end, text, isOfPrefix: kind === 'value' };
+      const expression = isRegexEnabled
+        ? inner
+        : quotePattern(inner.replaceAll(/\\(["\\])/g, '$1'));
+      return { start, end, expression, isOfPrefix: kind === 'value' };
     });
 }
 

@@ -12,6 +12,7 @@ import { file } from './responses.ts';
 
 type Row = readonly [words: string, flags: Partial<PatternFlags>, query: string, rest?: object];
 
+const IGNORED = { isCaseSensitivityEnabled: false };
 const SENSITIVE = { isCaseSensitivityEnabled: true };
 const ROWS: readonly Row[] = [
   ['a b lang:c', {}, 'a b lang:c', { isRegexEnabled: false }],
@@ -29,7 +30,7 @@ const ROWS: readonly Row[] = [
   [
     'f( lang:c',
     { regexp: ['a'], wordRegexp: true },
-    String.raw`content:"\b(?:a)\b" content:"\bf\(\B" lang:c`,
+    String.raw`content:"\ba\b" content:"\bf\(\B" lang:c`,
   ],
   ['x|y', { regexp: ['a'], regex: true }, 'content:"a" x|y'],
   ['at( lang:c', { wordRegexp: true }, String.raw`content:"\bat\(\B" lang:c`],
@@ -38,15 +39,27 @@ const ROWS: readonly Row[] = [
     { wordRegexp: true },
     String.raw`-file:x (content:"\ba\b" or content:"\bb c\b")`,
   ],
+  // A word that begins outside ASCII, or a sign, has its edge where none of ASCII goes on.
+  ['', { regexp: ['Übung'], wordRegexp: true }, String.raw`content:"\BÜbung\b"`],
+  ['', { regexp: [String.raw`at\(`], wordRegexp: true }, String.raw`content:"\bat\(\B"`],
+  ['', { regexp: ['a.b'], wordRegexp: true }, String.raw`content:"\b(?:a.b)\b"`],
   ['content:x|y', { wordRegexp: true, regex: true }, String.raw`content:"\b(?:x|y)\b"`],
   ['a file:B', { letterCase: 'smart' }, 'a file:B', { isCaseSensitivityEnabled: false }],
+  ['a content:B', { letterCase: 'smart' }, 'a content:B', SENSITIVE],
+  // Neither classes, nor names of groups, nor flags; but a letter behind a backslash that is text.
   [
     String.raw`\S\pL(?P<N>a)(?U:b)`,
     { letterCase: 'smart', regex: true },
     String.raw`\S\pL(?P<N>a)(?U:b)`,
-    { isCaseSensitivityEnabled: false },
+    IGNORED,
   ],
-  ['a content:B', { letterCase: 'smart' }, 'a content:B', SENSITIVE],
+  [String.raw`\Server`, { letterCase: 'smart' }, String.raw`\Server`, SENSITIVE],
+  [
+    String.raw`\Server`,
+    { letterCase: 'smart', fixedStrings: true },
+    String.raw`content:"\\Server"`,
+    SENSITIVE,
+  ],
   ['a', { letterCase: 'sensitive' }, 'a', SENSITIVE],
   [
     'a',

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { index, trawl } from '../e2e/daemon.ts';
@@ -52,6 +52,9 @@ const CALLS: readonly (readonly string[])[] = [
   ['-s', '-w', '-e', 'index'],
   ['-s', '-F', 'closers[index]'],
   ['-s', '-F', '-w', '-e', 'at('],
+  ['-s', '-w', '-e', 'übung'],
+  ['-s', '-w', '-e', String.raw`at\(`],
+  ['-s', '-o', '--column', '-e', 'zebra'],
   ['-s', '-e', 'isBlank', '-e', 'runEnd'],
   ['-s', '-e', String.raw`"\s*[a-z]+"`],
   ['-s', '-e', 'layout', '-A', '2'],
@@ -98,6 +101,8 @@ test('both print the same of a tree', { skip }, async () => {
   const tree = path.join(folder, 'tree');
   cpSync('daemon/engine', path.join(tree, 'engine'), { recursive: true });
   cpSync('scripts', path.join(tree, 'scripts'), { recursive: true });
+  writeFileSync(path.join(tree, 'utf-8.txt'), 'übung\nat(1)\n');
+  writeFileSync(path.join(tree, 'latin-1.txt'), Buffer.from('größe\nüber zebra\n', 'latin1'));
   const dataDir = path.join(folder, 'data');
   await index(dataDir, [tree], ['--no-symbols']);
   for (const args of CALLS) {
