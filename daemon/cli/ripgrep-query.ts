@@ -41,7 +41,7 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['txt', 'Text'],
 ]);
 
-/** Errors: UsageError without a query, or for a pattern that is empty. */
+/** Errors: UsageError without a query, or for a pattern or glob that is none. */
 export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
   const { query, isRegexEnabled, contents } = writtenOf(words, flags);
   if (query.trim() === '')
@@ -77,6 +77,9 @@ function patternQuery(
   { fixedStrings, wordRegexp, regex }: PatternFlags,
 ): Written {
   if (patterns.includes('')) throw new UsageError('a pattern is empty, and every line has that');
+  const open = fixedStrings ? undefined : patterns.find((one) => /(?<!\\)(?:\\\\)*\\$/.test(one));
+  if (open !== undefined)
+    throw new UsageError(`-e: the backslash at the end of "${open}" escapes nothing; write \\\\`);
   const expressions = fixedStrings ? patterns.map(quotePattern) : patterns;
   const found = wordRegexp ? expressions.map(wholeWord) : expressions;
   const joined = found.length === 1 ? found.join('') : found.map((one) => `(?:${one})`).join('|');

@@ -86,6 +86,18 @@ test('words and options of ripgrep give a query and its filter', () => {
   }
 });
 
+const REFUSED: readonly (readonly [flags: Partial<PatternFlags>, message: RegExp])[] = [
+  [{ regexp: [''] }, /a pattern is empty/],
+  [{ regexp: ['a', 'a\\\\\\'] }, /the backslash at the end of "a\\\\\\" escapes nothing/],
+];
+
+test('patterns and globs that are none are refused', () => {
+  for (const [flags, message] of REFUSED)
+    assert.throws(() => askedOf(['a'], { letterCase: 'ignore', ...flags }), message);
+  for (const flags of [{ regexp: ['a\\\\'] }, { regexp: ['\\'], fixedStrings: true as const }])
+    assert.ok(askedOf([], { letterCase: 'ignore', ...flags }));
+});
+
 test('paths are relative to the folder, absolute, or of the repository', async () => {
   const folder = temporaryFolder();
   mkdirSync(path.join(folder, 'src', 'deep', '.git'), { recursive: true });
