@@ -1,9 +1,11 @@
-// Turns the words of a command line and ripgrep's options on patterns and files into a search of Trawl. Pure.
+// Turns the words of a command line and ripgrep's options on patterns and files into a search of Trawl.
 
 import { globPattern } from '../api/mcp/tools/glob-pattern.ts';
+import { nearest } from '../base/nearest.ts';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { textOfWord, wordsOf } from '../engine/query/query-tokens.ts';
 import { quotePattern } from '../engine/regex/quote.ts';
+import { languageTables, resolveLanguage } from '../sources/languages/language-data.ts';
 import { UsageError } from './errors.ts';
 
 export interface PatternFlags {
@@ -182,12 +184,30 @@ function anyOf(filters: readonly string[]): readonly string[] {
 }
 
 function languageOf(name: string): string {
-  return `"${(LANGUAGES.get(name) ?? name).replaceAll(/["\\]/g, '\\$&')}"`;
+  const ours = LANGUAGES.get(name) ?? name;
+  if (resolveLanguage(ours) === undefined) {
+    const similar = nearest(name, [...languageTables().byName.keys()]);
+    const advice = similar === undefined ? '' : `; similar: ${similar}`;
+    throw new UsageError(`-t, -T: there is no language "${name}"${advice}`);
+  }
+  return `"${ours.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
 /** As in ignore files: with a slash inside it counts from the root. Case-sensitive, whatever the words are. */
 function pathPattern(glob: string): string {
   if (glob.replaceAll('/', '') === '') throw new UsageError(`-g: no file has the name "${glob}"`);
+  checkClosed(glob);
   const isRooted = /.\/./.test(glob) && !glob.startsWith('**/') && !/^\.?\//.test(glob);
   return quoted(`(?-i)${globPattern(isRooted ? `/${glob}` : glob)}`);
+}
+
+function checkClosed(glob: string): void {
+  const rest = glob.replaceAll(/\\.|\[(?:[!^].|[^!^])[^\]]*\]/gs, '');
+  let depth = 0;
+  for (const brace of rest.replaceAll(/[^{}]/g, ''))
+    depth = brace === '{' ? depth + 1 : Math.max(0, depth - 1);
+  if (rest.includes('[') || depth > 0)
+    throw new UsageError(
+      `-g: a ${rest.includes('[') ? ']' : '}'} is missing in "${glob}"; a backslash makes a sign a plain one`,
+    );
 }

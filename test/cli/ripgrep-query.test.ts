@@ -67,7 +67,6 @@ const ROWS: readonly Row[] = [
     'a',
     { filter: '(lang:"C#" or lang:"go") -lang:"c"' },
   ],
-  ['a', { type: ['constructor'] }, 'a', { filter: 'lang:"constructor"' }],
   [
     'a',
     { glob: ['*.h', 'x/[!a]?.c', '!y/'] },
@@ -89,13 +88,22 @@ test('words and options of ripgrep give a query and its filter', () => {
 const REFUSED: readonly (readonly [flags: Partial<PatternFlags>, message: RegExp])[] = [
   [{ regexp: [''] }, /a pattern is empty/],
   [{ regexp: ['a', 'a\\\\\\'] }, /the backslash at the end of "a\\\\\\" escapes nothing/],
+  [{ type: ['pyhton'] }, /no language "pyhton"; similar: python$/],
+  [{ typeNot: ['constructor'] }, /no language "constructor"/],
+  [{ glob: ['[!]a'] }, /a \] is missing in "\[!\]a"/],
+  [{ glob: ['!{a,{b}'] }, /a \} is missing in "\{a,\{b\}"/],
 ];
 
-test('patterns and globs that are none are refused', () => {
+const TAKEN: readonly Partial<PatternFlags>[] = [
+  { regexp: ['a\\\\'] },
+  { regexp: ['\\'], fixedStrings: true },
+  { glob: ['[]{]a]', '\\{a\\[', 'a}', '{a,[}]}'] },
+];
+
+test('patterns, globs and languages that are none are refused', () => {
   for (const [flags, message] of REFUSED)
     assert.throws(() => askedOf(['a'], { letterCase: 'ignore', ...flags }), message);
-  for (const flags of [{ regexp: ['a\\\\'] }, { regexp: ['\\'], fixedStrings: true as const }])
-    assert.ok(askedOf([], { letterCase: 'ignore', ...flags }));
+  for (const flags of TAKEN) assert.ok(askedOf(['a'], { letterCase: 'ignore', ...flags }));
 });
 
 test('paths are relative to the folder, absolute, or of the repository', async () => {
