@@ -9,7 +9,10 @@ const ignored = (): void => {};
 export async function showPaged(text: string): Promise<void> {
   const { stdout } = process;
   const command = process.env['PAGER'] ?? 'less';
-  const isShort = !stdout.isTTY || lineCount(text, stdout.columns, stdout.rows) < stdout.rows;
+  // A terminal in an editor has no size, or moves no cursor.
+  const isPlain =
+    !stdout.isTTY || !stdout.rows || !stdout.columns || process.env['TERM'] === 'dumb';
+  const isShort = isPlain || lineCount(text, stdout.columns, stdout.rows) < stdout.rows;
   if (isShort || command === '' || command === 'cat') {
     stdout.write(text);
     return;

@@ -19,8 +19,8 @@ const repo = makeRepo({
 });
 
 /** What a terminal of 24 lines shows. */
-function onTerminal(command: string, { cwd = repo, input = '', env = {} } = {}): string {
-  const text = `stty rows 24 cols 80; ${process.execPath} ${MAIN} ${command}`;
+function onTerminal(command: string, { cwd = repo, input = '', env = {}, rows = 24 } = {}): string {
+  const text = `stty rows ${rows} cols 80; ${process.execPath} ${MAIN} ${command}`;
   const { stdout } = spawnSync('script', ['-qec', text, '/dev/null'], {
     cwd,
     input,
@@ -59,6 +59,9 @@ test('on a terminal: results that are longer go to the pager', needs('script'), 
   assert.match(long, /^100:PAGED$/m);
   assert.match(long, /^FRX$/m);
   assert.doesNotMatch(onTerminal('search int --color never', { env }), /PAGED|FRX/);
+  assert.doesNotMatch(onTerminal('search plum --color never', { env, rows: 0 }), /PAGED|FRX/);
+  const dumb = onTerminal('search plum', { env: { ...env, TERM: 'dumb' } });
+  assert.match(dumb, /^100:plum$/m);
   assert.match(
     onTerminal('search plum file:long', { env: { PAGER: 'no-such-pager' } }),
     /^.*100.*plum/m,

@@ -52,7 +52,8 @@ function unitOf({ onlyMatching, vimgrep }: SearchFlags): OutputOptions['unit'] {
 
 function outputOptions(flags: SearchFlags, { stdout, env }: SearchContext): OutputOptions {
   const isTerminal = stdout.isTTY === true;
-  const isColorWelcome = isTerminal && readVariable(env, 'NO_COLOR') === undefined;
+  const isColorWelcome =
+    isTerminal && readVariable(env, 'NO_COLOR') === undefined && env['TERM'] !== 'dumb';
   const hasColor = flags.color === 'auto' ? isColorWelcome : flags.color === 'always';
   const form = formOf(flags);
   const unit = unitOf(flags);
@@ -180,7 +181,7 @@ function addOutputOptions(command: Command): Command {
         .default('rank'),
     )
     .addOption(
-      new Option('--color <when>', 'auto: on a terminal, unless NO_COLOR is set')
+      new Option('--color <when>', 'auto: on a terminal, unless NO_COLOR is set or TERM is dumb')
         .choices(['auto', 'always', 'never'])
         .default('auto'),
     )
