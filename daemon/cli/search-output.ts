@@ -19,7 +19,7 @@ import {
 } from './terminal-text.ts';
 import type { Palette, Span } from './terminal-text.ts';
 
-/** `lines` shows matching lines; the others one line for each file: its name, or its name and a number. */
+/** `lines` shows matching lines; the others one line for each file: its name, or its name and a number: of lines on which a match begins, or of matches. */
 export type OutputForm = 'lines' | 'files' | 'lineCounts' | 'matchCounts';
 
 export interface OutputOptions {
@@ -37,7 +37,7 @@ export interface OutputOptions {
   /** Lines of context; with any, `--` is between lines that are not adjacent. */
   readonly before: number;
   readonly after: number;
-  /** Most matching lines of a file. */
+  /** Most matching lines of a file; those of one match count as one. */
   readonly lineCountMax: number;
   /** Bytes with the line feed; longer lines are replaced by a note. */
   readonly lineSizeMax: number;
@@ -97,6 +97,13 @@ interface ChunkLine {
   readonly isMatching: boolean;
   /** Matched parts, ascending; may be empty on a matching line (if only its line feed matches). */
   readonly spans: readonly Span[];
+  /** The first span is the rest of a match that begins on a line before. */
+  readonly isContinued: boolean;
+}
+
+/** The matches that begin on a line. */
+function spansBegun({ spans, isContinued }: ChunkLine): readonly Span[] {
+  return isContinued ? spans.slice(1) : spans;
 }
 
 /** UTF-16 index of 1-based code point columns of one text; columns must ascend. */
@@ -144,7 +151,8 @@ function linesOfChunk(chunk: Chunk): ChunkLine[] {
     const lineNumber = chunk.contentStart.lineNumber + i;
     const ranges = byLine.get(lineNumber);
     const spans = ranges ? spansInLine(text, lineNumber, ranges) : [];
-    return { lineNumber, text, isMatching: ranges !== undefined, spans };
+    const isContinued = (ranges?.[0]?.start.lineNumber ?? lineNumber) < lineNumber;
+    return { lineNumber, text, isMatching: ranges !== undefined, spans, isContinued };
   });
 }
 
@@ -153,7 +161,12 @@ function shownLines({ chunks }: FileResult, style: OutputOptions): ChunkLine[] {
   const lines = chunks
     .toSorted((a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset)
     .flatMap(linesOfChunk);
-  const matching = lines.filter(({ isMatching }) => isMatching).slice(0, style.lineCountMax);
+  let count = 0;
+  const matching = lines.filter(({ isMatching, isContinued }) => {
+    // A match is shown to its end.
+    if (isMatching && !isContinued) count++;
+    return isMatching && count <= style.lineCountMax;
+  });
   const shown: ChunkLine[] = [];
   let next = 0;
   for (const line of lines) {
@@ -195,7 +208,9 @@ function writtenLine(line: ChunkLine, lead: string, style: Style): string[] {
   if (unit === 'line' || !line.isMatching)
     return [`${lead}${number}${columnOf(line.spans[0])}${lineBody(line, style)}`];
   if (unit === 'match')
-    return line.spans.map((span) => `${lead}${number}${columnOf(span)}${lineBody(line, style)}`);
+    return spansBegun(line).map(
+      (span) => `${lead}${number}${columnOf(span)}${lineBody(line, style)}`,
+    );
   return line.spans
     .filter(({ start, end }) => end > start)
     .map((span) => {
@@ -225,7 +240,8 @@ function linesOfFile(file: FileResult, style: Style): string[] {
 
 function countIn(file: FileResult, style: Style): number {
   const lines = shownLines(file, { ...style, before: 0, after: 0 });
-  return style.form === 'lineCounts' ? lines.length : sumOf(lines, ({ spans }) => spans.length);
+  const counts = lines.map((line) => spansBegun(line).length);
+  return style.form === 'lineCounts' ? counts.filter(Boolean).length : sumOf(counts, Number);
 }
 
 /** The output for a file; undefined: it has nothing of what is shown. */

@@ -51,6 +51,8 @@ function colors(text: string): string {
     .replaceAll('{0}', '\u001b[0m');
 }
 
+const SPANNING = [file('b', [chunk('«x\ny» «z»\n«x\ny»\n«z»\n')])];
+
 const ROWS: readonly Row[] = [
   {
     name: 'names with line ends are one line in a pipe too',
@@ -213,6 +215,30 @@ const ROWS: readonly Row[] = [
     options: { ...PIPE, unit: 'text', hasLineNumber: false },
     files: [file('b', [chunk('x «a» «b\nc» y\n')])],
     output: 'r/a:b:a\nr/a:b:b\nr/a:b:c\n',
+  },
+  {
+    name: 'a match over several lines is counted once',
+    options: { ...PIPE, form: 'matchCounts' },
+    files: SPANNING,
+    output: 'r/a:b:4\n',
+  },
+  {
+    name: 'lines are counted on which a match begins',
+    options: { ...PIPE, form: 'lineCounts' },
+    files: [file('b', [chunk('«x\ny»\n«x\ny»\n«z» «z»\n')])],
+    output: 'r/a:b:3\n',
+  },
+  {
+    name: 'a match over several lines is shown to its end, however few lines are asked for',
+    options: { ...PIPE, lineCountMax: 1 },
+    files: [file('b', [chunk('«x\ny»\n«z»\n')])],
+    output: 'r/a:b:1:x\nr/a:b:2:y\n',
+  },
+  {
+    name: 'a line for each match is the one on which it begins',
+    options: { ...PIPE, unit: 'match', hasColumn: true },
+    files: SPANNING,
+    output: 'r/a:b:1:1:x\nr/a:b:2:3:y z\nr/a:b:3:1:x\nr/a:b:5:1:z\n',
   },
   {
     name: 'context before and behind differ, and lines of a file are limited',

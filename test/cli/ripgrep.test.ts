@@ -85,6 +85,13 @@ const CALLS: readonly (readonly string[])[] = [
   ['-s', '-e', 'index', '-q'],
   ['-s', '-e', 'nowhere-at-all'],
   ['-s', '-U', '-e', String.raw`\}\n\nfunction`],
+  ...['-o', '-c', '--count-matches', '-m1', '--vimgrep', '--column'].map((option) => [
+    '-s',
+    '-U',
+    option,
+    '-e',
+    String.raw`\}\n\nfunction`,
+  ]),
   ['--files'],
   ['--files', '-g', '*.ts', '-g', '!p*'],
 ];
