@@ -257,7 +257,8 @@ function formatFile(file: FileResult, style: Style): string | undefined {
   if (file.chunks.length === 0)
     return unit !== 'line' || hasColumn || !hasFileName ? undefined : heading(file, style);
   const lines = linesOfFile(file, style);
-  return (hasHeading && hasFileName ? [heading(file, style), ...lines] : lines).join('\n');
+  const head = `${heading(file, style)}${hasNull ? '\0' : '\n'}`;
+  return `${hasHeading && hasFileName ? head : ''}${lines.join('\n')}`;
 }
 
 export function formatResponse(

@@ -211,6 +211,12 @@ const ROWS: readonly Row[] = [
     output: 'r/a:b:1:3:üa 😀b\nr/a:b:1:9:üa 😀b\n',
   },
   {
+    name: 'a zero byte in place of the line feed of a heading',
+    options: { ...PIPE, hasHeading: true, hasNull: true },
+    files: [file('b', [chunk('«a»\n')]), file('c', [chunk('«a»\n')])],
+    output: 'r/a:b\u00001:a\n\nr/a:c\u00001:a\n',
+  },
+  {
     name: 'only what matches',
     options: { ...PIPE, unit: 'text', hasLineNumber: false },
     files: [file('b', [chunk('x «a» «b\nc» y\n')])],

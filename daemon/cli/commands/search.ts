@@ -39,9 +39,10 @@ interface SearchFlags extends QueryFlags {
 /** Whoever reads a pipe wants all; a daemon has its own limit. */
 const MATCHES_PIPED = 100_000;
 
-function formOf({ files, filesWithMatches, count, countMatches }: SearchFlags): OutputForm {
+function formOf(flags: SearchFlags): OutputForm {
+  const { files, filesWithMatches, count, countMatches, onlyMatching } = flags;
   if (files || filesWithMatches) return 'files';
-  if (countMatches) return 'matchCounts';
+  if (countMatches || (count && onlyMatching)) return 'matchCounts';
   return count ? 'lineCounts' : 'lines';
 }
 
@@ -57,7 +58,7 @@ function outputOptions(flags: SearchFlags, { stdout, env }: SearchContext): Outp
   const hasColor = flags.color === 'auto' ? isColorWelcome : flags.color === 'always';
   const form = formOf(flags);
   const unit = unitOf(flags);
-  const hasContext = form === 'lines' && unit !== 'text';
+  const hasContext = form === 'lines';
   const isVimgrep = flags.vimgrep === true;
   return {
     form,
