@@ -7,6 +7,7 @@ import type {
   MatchRange,
   SearchResponse,
 } from '../api/search/search-schemas.ts';
+import { DEFAULTS } from '../base/config/search-configuration.ts';
 import { sumOf } from '../base/lists.ts';
 import { countOf } from './format.ts';
 import {
@@ -296,20 +297,28 @@ export function formatStats(stats: NumberTable): string {
   return lines.join('');
 }
 
-const matches = (count: number): string => countOf(count, 'match', 'matches');
+const countOfMatches = (count: number): string => countOf(count, 'match', 'matches');
 
+/** A daemon may have a lower limit than asked for; none has a higher one than the default. */
+function adviceOn(count: number, asked: number): string {
+  if (count >= DEFAULTS.maxMatchCount) return 'narrow the query';
+  return count < asked ? 'narrow the query, or raise maxMatchCount' : 'raise --matches';
+}
+
+/** @param matches  what was asked for at most */
 export function formatIncomplete(
   response: Pick<SearchResponse, 'stats' | 'isSearchExhaustive' | 'incompleteReasons'>,
+  matches: number,
 ): string {
   if (response.isSearchExhaustive) return '';
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const { actualMatchCount, totalMatchCount } = response.stats;
   if (reasons === 'match_limit')
-    return `stopped at ${matches(actualMatchCount)}; at least ${totalMatchCount} exist; raise --matches\n`;
+    return `stopped at ${countOfMatches(actualMatchCount)}; at least ${totalMatchCount} exist; ${adviceOn(actualMatchCount, matches)}\n`;
   const advice = response.incompleteReasons?.includes('symbols_missing')
     ? '; a daemon finds symbols after it has indexed the files: "trawl status" shows how far; without one "trawl index" does'
     : '';
-  return `incomplete: ${reasons} (at least ${matches(totalMatchCount)} found)${advice}\n`;
+  return `incomplete: ${reasons} (at least ${countOfMatches(totalMatchCount)} found)${advice}\n`;
 }
 
 /** Hints name fields of a request; here these are flags. */

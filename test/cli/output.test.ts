@@ -293,23 +293,27 @@ test('output: an incomplete answer names the reasons and the matches found so fa
     incompleteReasons: ['match_limit', 'deadline'],
   });
   assert.equal(
-    formatIncomplete(answer),
+    formatIncomplete(answer, 9),
     'incomplete: match_limit, deadline (at least 7 matches found)\n',
   );
   assert.match(
-    formatIncomplete({ ...answer, incompleteReasons: ['symbols_missing'] }),
+    formatIncomplete({ ...answer, incompleteReasons: ['symbols_missing'] }, 9),
     /found\); a daemon finds symbols after .*: "trawl status" shows how far; without .*\n$/,
   );
-  assert.equal(formatIncomplete(response([])), '');
+  assert.equal(formatIncomplete(response([]), 9), '');
 });
 
-test('output: a count of one is singular', () => {
+test('output: a limit is raised where it can be', () => {
   const answer = response([], { isSearchExhaustive: false, incompleteReasons: ['match_limit'] });
-  const stats = { ...answer.stats, actualMatchCount: 1, totalMatchCount: 3 };
-  assert.equal(
-    formatIncomplete({ ...answer, stats }),
-    'stopped at 1 match; at least 3 exist; raise --matches\n',
-  );
+  const said = (actualMatchCount: number, asked: number): string => {
+    const stats = { ...answer.stats, actualMatchCount, totalMatchCount: 200_000 };
+    return formatIncomplete({ ...answer, stats }, asked);
+  };
+  const rest = 'at least 200000 exist';
+  assert.equal(said(1, 1), `stopped at 1 match; ${rest}; raise --matches\n`);
+  assert.match(said(100, 1000), /exist; narrow the query, or raise maxMatchCount\n$/);
+  assert.match(said(100_000, 100_000), /exist; narrow the query\n$/);
+  assert.match(said(100_000, 200_000), /exist; narrow the query\n$/);
 });
 
 test('output: hints name flags, but keep the values of filters', () => {

@@ -108,7 +108,10 @@ void test('a search in the local index applies a configuration file, and says wh
   const local = ['--data-dir', dataDir, '--config', file];
   const limited = await trawl(['search', ...local, 'plum']);
   assert.equal(limited.stdout.trim().split('\n').length, 1);
-  assert.match(limited.stderr, /^stopped at 1 match; at least \d+ exist; raise --matches$/m);
+  assert.match(
+    limited.stderr,
+    /^stopped at 1 match; at least \d+ exist; narrow the query, or raise maxMatchCount$/m,
+  );
   for (const command of [['search'], ['search', '--json'], ['explain']]) {
     const { code, stderr } = await trawl([...command, ...local, 'context:all plum']);
     assert.equal(code, 2);

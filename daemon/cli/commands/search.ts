@@ -111,7 +111,7 @@ async function printAnswer(
   if (!flags.quiet) {
     const starts = await pathStarts(source, response.files);
     await context.page(formatResponse(response, output, starts));
-    context.stderr.write(formatIncomplete(response) + formatHints(response.hints));
+    context.stderr.write(formatIncomplete(response, call.matches) + formatHints(response.hints));
   }
   if (flags.stats) context.stderr.write(formatStats(response.stats));
 }
@@ -129,19 +129,21 @@ async function printEvents(
     if (event.type === 'chunk' && event.files.length > 0 && exitCode === EXIT_NONE)
       exitCode = EXIT_OK;
     if (event.type === 'error') exitCode = EXIT_ERROR;
-    if (event.type === 'final') printEnd(event, flags, context);
+    if (event.type === 'final') printEnd(event, call, flags, context);
   }
   context.setExitCode(exitCode);
 }
 
 function printEnd(
   final: Extract<SearchEvent, { type: 'final' }>,
+  { matches }: SearchCall,
   flags: SearchFlags,
   { stderr }: SearchContext,
 ): void {
   const { accumulatedStats: stats } = final;
   if (flags.stats) stderr.write(formatStats(stats));
-  if (!flags.quiet) stderr.write(formatIncomplete({ ...final, stats }) + formatHints(final.hints));
+  if (!flags.quiet)
+    stderr.write(formatIncomplete({ ...final, stats }, matches) + formatHints(final.hints));
 }
 
 function addOutputOptions(command: Command): Command {
