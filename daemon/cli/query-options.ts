@@ -5,6 +5,7 @@ import type { SearchCall } from '../api/search/search-schemas.ts';
 import { DEFAULTS } from '../base/config/search-configuration.ts';
 import { type SearchContext, EXIT_ERROR } from './context.ts';
 import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
+import { CONTEXT_LINES_MAX } from '../engine/query/request.ts';
 import { describeError, NoIndexError } from './errors.ts';
 import { DATA_DIR } from './known-sources.ts';
 import { commonOptions, integer, readSecret, readVariable } from './options.ts';
@@ -23,6 +24,8 @@ export interface QueryFlags extends CommonOptions, PatternFlags {
 
 /** Matches of an answer that a person reads. */
 export const MATCHES_READ = 1000;
+
+export const CONTEXT_LINES = integer(0, CONTEXT_LINES_MAX);
 
 const LETTER_CASES = [
   ['-i, --ignore-case', 'ignore', 'upper and lower case are equal (default)'],
@@ -93,7 +96,7 @@ export function addQueryOptions(command: Command): Command {
     )
     .option('-t, --type <language>', 'only files of a language, as lang: names it', listed)
     .option('-T, --type-not <language>', 'no files of a language', listed)
-    .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
+    .option('-C, --context <lines>', 'lines to show around each match', CONTEXT_LINES, 0)
     .addOption(new Option('--url <url>', 'daemon to search (env: TRAWL_URL)'))
     .addOption(
       new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY, TRAWL_API_KEY_FILE)'),

@@ -127,6 +127,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['search', '--matches', '0', 'x'], /'0' is invalid.*1 or more/],
   [['search', '-m', '1.5', 'x'], /'1.5' is invalid/],
   [['search', '-v', 'x'], /-v, --invert-match of ripgrep is not an option here.*-content:OTHER/],
+  [['search', '-A', '101', 'x'], /'101' is invalid.*0 to 100/],
   [['search', '-C', '-1', 'x'], /invalid|unknown option/],
   [['search', '--sort', 'size', 'x'], /rank, path/],
   [['search', '--json', '-l', 'x'], /cannot be used with/],
@@ -265,6 +266,8 @@ test('search --json: the events of the stream, one a line', async () => {
     ['chunk', 'chunk', 'final'],
   );
   assert.match(found.stderr, /^totalMatchCount +7$/m);
+  const around = await run(['search', '--json', '-A2', '-B3', 'x']);
+  assert.equal((echoed(around.stderr, 'stream') as { contextLines: number }).contextLines, 3);
   assert.equal((await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'big:0' })).code, 1);
   const broken = await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'broken' });
   assert.equal(broken.code, 2);

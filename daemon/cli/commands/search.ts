@@ -7,7 +7,13 @@ import type { SearchCall, SearchEvent } from '../../api/search/search-schemas.ts
 import { type SearchContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { addCommonOptions, addExamples, integer, readVariable } from '../options.ts';
 import { pathStarts } from '../path-starts.ts';
-import { addQueryOptions, openSource, type QueryFlags, runWith } from '../query-options.ts';
+import {
+  addQueryOptions,
+  CONTEXT_LINES,
+  openSource,
+  type QueryFlags,
+  runWith,
+} from '../query-options.ts';
 import { formatHints, formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
 import type { SearchSource } from '../search-source.ts';
@@ -91,8 +97,7 @@ async function runSearch(
     const { matches = isRead ? asked.matches : MATCHES_PIPED } = flags;
     const contextLines = Math.max(output.before, output.after);
     const call = { ...asked, contextLines, matches: flags.quiet ? 1 : matches };
-    if (flags.json)
-      await printEvents(source, { ...call, contextLines: flags.context }, flags, context);
+    if (flags.json) await printEvents(source, call, flags, context);
     else await printAnswer(source, call, flags, output, context);
   } finally {
     await source.close();
@@ -203,8 +208,8 @@ function addOutputOptions(command: Command): Command {
 
 function addLineOptions(command: Command): void {
   command
-    .option('-A, --after-context <lines>', 'lines to show behind each match', integer(0))
-    .option('-B, --before-context <lines>', 'lines to show before each match', integer(0))
+    .option('-A, --after-context <lines>', 'lines to show behind each match', CONTEXT_LINES)
+    .option('-B, --before-context <lines>', 'lines to show before each match', CONTEXT_LINES)
     .option('-m, --max-count <lines>', 'matching lines to show of a file at most', integer(1))
     .option('-M, --max-columns <bytes>', 'longer lines are not shown', integer(0))
     .option('-o, --only-matching', 'only what matches, one match a line')
