@@ -47,7 +47,7 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map([
 export function askedOf(words: readonly string[], flags: PatternFlags): Asked {
   const { query, isRegexEnabled, contents } = writtenOf(words, flags);
   if (query.trim() === '')
-    throw new UsageError('the query is empty; give words to search for, or --files');
+    throw new UsageError('the query is empty; give words to search for, or -e');
   const filter = filterOf(flags);
   const isCaseSensitivityEnabled =
     flags.letterCase === 'sensitive' ||

@@ -123,7 +123,7 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
   [['search'], /^error: the query is empty; give words/],
   [['search', '-e', '', 'x'], /a pattern is empty/],
-  [['explain'], /missing required argument 'query'/],
+  [['explain'], /^error: the query is empty; give words/],
   [['search', '--matches', '0', 'x'], /'0' is invalid.*1 or more/],
   [['search', '-m', '1.5', 'x'], /'1.5' is invalid/],
   [['search', '-v', 'x'], /-v, --invert-match of ripgrep is not an option here.*-content:OTHER/],
@@ -192,6 +192,8 @@ test('explain: text or JSON on standard output, with the options of search; a re
   assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
   const call = { ...CALL, matches: 7, contextLines: 2, isRegexEnabled: true };
   assert.deepEqual(echoed(text.stderr, 'explain'), call);
+  const ofPattern = await run(['explain', '-e', 'b']);
+  assert.equal((echoed(ofPattern.stderr, 'explain') as { query: string }).query, 'content:"b"');
   const json = await run(['explain', '--json', 'b']);
   assert.deepEqual(JSON.parse(json.stdout), explanation());
   const refused = await run(['explain', 'b)'], { FAKE_RESPONSE: syntaxErrorAt(1) });

@@ -41,7 +41,7 @@ export function addExplainCommand(program: Command, context: SearchContext): voi
       'Runs a search where "trawl search" does, and shows the plan, all numbers and, to owners, the ' +
         'result of each shard and the reason.',
     )
-    .argument('<query...>', 'words of the query; put -- before one that starts with a dash');
+    .argument('[query...]', 'words of the query; put -- before one that starts with a dash');
   addQueryOptions(command);
   command
     .option('--json', 'the explanation as JSON')
