@@ -9,6 +9,7 @@ import { readCommit } from '../../daemon/base/config/version.ts';
 import { closedLoop, openLoop, type Reply } from '../../daemon/cli/bench/load.ts';
 import { parseQueries } from '../../daemon/cli/bench/queries.ts';
 import { readRecord } from '../../daemon/cli/bench/record.ts';
+import { startPlainServer } from '../http/plain-server.ts';
 import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { serveIndexed, trawl } from './daemon.ts';
 
@@ -123,10 +124,20 @@ test('an instance is timed, stored and compared', async () => {
     const bad = await bench('--queries', at('bad'), '--against', at('1.json'));
     assert.equal(bad.code, 2);
     assert.match(bad.stderr, /other queries/);
+
+    // Before anything is measured.
+    const lost = await bench('--queries', at('queries'), '--out', at('nowhere/1.json'));
+    assert.match(lost.stderr, /^error: cannot write .*nowhere/);
+    const none = await bench('--queries', at('nowhere'));
+    assert.match(none.stderr, /^error: cannot read .*nowhere/);
   } finally {
     await daemon.stop();
   }
   const gone = await trawl(['bench', '--url', url, '--queries', at('queries')]);
   assert.equal(gone.code, 2);
-  assert.match(gone.stderr, /cannot reach/);
+  assert.match(gone.stderr, /cannot reach http\S+: ECONNREFUSED$/m);
+  const other = await startPlainServer((_request, _body, reply) => reply.end('<html>'));
+  const page = await trawl(['bench', '--url', other.url, '--queries', at('queries')]);
+  await other.close();
+  assert.match(page.stderr, /unexpected answer from .*; is it a Trawl daemon\?$/m);
 });

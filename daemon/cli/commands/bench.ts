@@ -1,7 +1,8 @@
 // `trawl bench`: times an instance with the operator's own queries, and compares with an earlier run.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { addExamples, integer, readSecret, readVariable } from '../options.ts';
@@ -19,14 +20,42 @@ interface BenchFlags {
   readonly html?: string;
 }
 
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Errors: UsageError. What is in the file stays. */
+function checkWritable(file: string | undefined): void {
+  try {
+    if (file !== undefined) closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 async function versionOf(url: string): Promise<{ product: string; commit: string }> {
   const address = addressOf(url, 'api/version');
-  let answer: unknown;
+  let text: string;
   try {
-    answer = await (await fetch(address)).json();
+    text = await (await fetch(address)).text();
   } catch (error) {
-    throw new UsageError(`cannot reach ${address.origin}: ${String(error)}`, { cause: error });
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    const reason = systemCodeOf(cause) ?? messageOf(cause);
+    throw new UsageError(`cannot reach ${address.origin}: ${reason}`, { cause: error });
   }
+  const answer = parseJson(text);
   if (typeof answer === 'object' && answer !== null && 'version' in answer)
     return {
       product: String(answer.version),
@@ -46,11 +75,13 @@ async function runBench(flags: BenchFlags, context: CliContext) {
   const { compareRuns, formatComparison, formatRun, isWorse } = await import('../bench/compare.ts');
   const { htmlReport } = await import('../bench/html-report.ts');
   const before = flags.against === undefined ? undefined : readRecord(flags.against);
-  const queries = parseQueries(readFileSync(flags.queries, 'utf8'));
+  const queries = parseQueries(readText(flags.queries));
   if (before !== undefined && before.corpus.version !== queries.digest)
     throw new UsageError(`${flags.against ?? ''} is a run of other queries`);
   if (queries.skippedCount > 0)
     stderr.write(`${queries.skippedCount} lines without a search are left out\n`);
+  const version = await versionOf(url);
+  for (const file of [flags.out, flags.html]) checkWritable(file);
   const asker = openAsker(
     addressOf(url, 'api/search'),
     flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY'),
@@ -60,15 +91,15 @@ async function runBench(flags: BenchFlags, context: CliContext) {
       seconds: flags.seconds,
       connectionCount: flags.connections,
       rate: flags.rate ?? before?.figures['openLoopRate'],
-      ...(await versionOf(url)),
+      ...version,
       onPhase: (text) => stderr.write(`${text} ...\n`),
     });
     const record = withVersion(measured);
-    if (flags.out !== undefined) writeRecord(flags.out, record);
     stdout.write(formatRun(record));
     const compared = before && compareRuns(before, record);
-    if (flags.html !== undefined) writeFileSync(flags.html, htmlReport(record, compared));
     if (compared) stdout.write(`\n${formatComparison(compared)}`);
+    if (flags.out !== undefined) writeRecord(flags.out, record);
+    if (flags.html !== undefined) writeFileSync(flags.html, htmlReport(record, compared));
     const isBad = record.cases.some(({ problem }) => problem !== undefined);
     context.setExitCode(
       isBad || (compared !== undefined && isWorse(compared)) ? EXIT_NONE : EXIT_OK,
