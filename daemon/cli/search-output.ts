@@ -100,6 +100,13 @@ interface ChunkLine {
   readonly spans: readonly Span[];
   /** The first span is the rest of a match that begins on a line before. */
   readonly isContinued: boolean;
+  /** U+FFFD stands for a bad byte of the file. */
+  readonly hasBadBytes: boolean;
+}
+
+/** Bytes of a part of the line in the file. */
+function sizeOf(part: string, { hasBadBytes }: ChunkLine): number {
+  return Buffer.byteLength(part) - (hasBadBytes ? 2 * (part.split('\ufffd').length - 1) : 0);
 }
 
 /** The matches that begin on a line. */
@@ -136,10 +143,21 @@ function spansInLine(text: string, lineNumber: number, ranges: readonly MatchRan
   }));
 }
 
+/** Whether U+FFFD is one byte of the file, not three; if both are there, it counts as one. @param texts  the lines */
+function hasBadBytes({ content, contentStart, matchRanges }: Chunk, texts: readonly string[]) {
+  const end = matchRanges.at(-1)?.end;
+  if (end === undefined || !content.includes('\ufffd')) return false;
+  const count = end.lineNumber - contentStart.lineNumber;
+  const last = texts[count] ?? '';
+  const before = [...texts.slice(0, count), last.slice(0, columnReader(last)(end.column))];
+  return Buffer.byteLength(before.join('\n')) > end.byteOffset - contentStart.byteOffset;
+}
+
 /** Cost: linear in the content plus the ranges. */
 function linesOfChunk(chunk: Chunk): ChunkLine[] {
   const texts = chunk.content.split('\n');
   if (texts.length > 1 && texts.at(-1) === '') texts.pop();
+  const isBad = hasBadBytes(chunk, texts);
   const byLine = new Map<number, MatchRange[]>();
   for (const range of chunk.matchRanges) {
     for (let line = range.start.lineNumber; line <= lastLine(range); line++) {
@@ -153,7 +171,8 @@ function linesOfChunk(chunk: Chunk): ChunkLine[] {
     const ranges = byLine.get(lineNumber);
     const spans = ranges ? spansInLine(text, lineNumber, ranges) : [];
     const isContinued = (ranges?.[0]?.start.lineNumber ?? lineNumber) < lineNumber;
-    return { lineNumber, text, isMatching: ranges !== undefined, spans, isContinued };
+    const isMatching = ranges !== undefined;
+    return { lineNumber, text, isMatching, spans, isContinued, hasBadBytes: isBad };
   });
 }
 
@@ -183,7 +202,7 @@ function lineBody(line: ChunkLine, style: Style): string {
   const { text, spans, isMatching } = line;
   const { palette, escape, dropsReturn, lineSizeMax, hasColor, hasColumn } = style;
   // ripgrep counts the line feed.
-  if (Buffer.byteLength(text) + 1 > lineSizeMax) {
+  if (sizeOf(text, line) + 1 > lineSizeMax) {
     if (!isMatching) return '[Omitted long context line]';
     return hasColor || hasColumn
       ? `[Omitted long line with ${spans.length} matches]`
@@ -204,7 +223,7 @@ function writtenLine(line: ChunkLine, lead: string, style: Style): string[] {
     : '';
   const columnOf = (span: Span | undefined): string =>
     hasColumn && line.isMatching
-      ? `${Buffer.byteLength(line.text.slice(0, span?.start ?? 0)) + 1}:`
+      ? `${sizeOf(line.text.slice(0, span?.start ?? 0), line) + 1}:`
       : '';
   if (unit === 'line' || !line.isMatching)
     return [`${lead}${number}${columnOf(line.spans[0])}${lineBody(line, style)}`];

@@ -104,6 +104,12 @@ const ROWS: readonly Row[] = [
     output: colors('{m}r/a:b{0}\n{g}1{0}:\ufffd\ufffd{r}x{0}\ufffd\n'),
   },
   {
+    name: 'bad bytes count one byte each in a column, in the line before too',
+    options: { ...PIPE, hasColumn: true },
+    files: [file('b', [chunk('\ufffd\nü\ufffd«x»\ufffd«x»\n')])],
+    output: 'r/a:b:2:4:ü\ufffdx\ufffdx\n',
+  },
+  {
     name: 'a range over several lines marks each of them',
     options: COLORED,
     files: [file('b', [chunk('a «b\nc\nd» e\nf\n', 3)])],
