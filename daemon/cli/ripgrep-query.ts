@@ -3,6 +3,7 @@
 import { globPattern } from '../api/mcp/tools/glob-pattern.ts';
 import { nearest } from '../base/nearest.ts';
 import type { SearchCall } from '../api/search/search-schemas.ts';
+import { joined } from '../engine/query/joined.ts';
 import { textOfWord, wordsOf } from '../engine/query/query-tokens.ts';
 import { quotePattern } from '../engine/regex/quote.ts';
 import { languageTables, resolveLanguage } from '../sources/languages/language-data.ts';
@@ -84,13 +85,17 @@ function patternQuery(
     throw new UsageError(`-e: the backslash at the end of "${open}" escapes nothing; write \\\\`);
   const expressions = fixedStrings ? patterns.map(quotePattern) : patterns;
   const found = wordRegexp ? expressions.map(wholeWord) : expressions;
-  const joined = found.length === 1 ? found.join('') : found.map((one) => `(?:${one})`).join('|');
+  const all = found.length === 1 ? found.join('') : found.map((one) => `(?:${one})`).join('|');
   const { query, contents } =
     regex && !wordRegexp
       ? plainQuery(rest, true)
       : withExpressions(rest, regex === true, wordRegexp === true);
+  const pattern = `content:${quoted(all)}`;
+  const both = query.trim() === '' ? pattern : joined(query, pattern, true, true);
+  if (both === undefined)
+    throw new UsageError(`the parentheses of "${rest}" cannot stand beside -e; quote its words`);
   return {
-    query: `content:${quoted(joined)}${query === '' ? '' : ` ${query}`}`,
+    query: both,
     isRegexEnabled: true,
     contents: [...expressions, ...contents],
   };

@@ -26,6 +26,7 @@ const ROWS: readonly Row[] = [
     { regexp: ['a.'] },
     String.raw`content:"a." "f\(\)" ("a" or "x\.y") -c:"z\+"`,
   ],
+  ['file:a or file:b', { regexp: ['x'] }, 'content:"x" (file:a or file:b)'],
   ['f()', { regexp: ['a'], fixedStrings: true }, String.raw`content:"a" "f\(\)"`],
   [
     'f( lang:c',

@@ -20,7 +20,10 @@ export function joined(
     item: `(${quoted.text})`,
     words: ['operator (', ...quoted.words, 'operator )'],
   };
-  const ways = words.includes('operator or') ? [group] : [{ item: text, words }, group];
+  const hasOr = wordsOf(text, isRegexEnabled).some(
+    (word) => word.kind === 'operator' && word.depth === 0 && textOfWord(text, word) === 'or',
+  );
+  const ways = hasOr ? [group] : [{ item: text, words }, group];
   const filterWords = read(filter);
   for (const { item, words } of ways) {
     const whole = isFilterFirst ? `${filter} ${item}` : `${item} ${filter}`;

@@ -11,6 +11,8 @@ export interface QueryWord {
   readonly start: number;
   readonly end: number;
   readonly isQuoted: boolean;
+  /** Groups around it. */
+  readonly depth: number;
   readonly prefix?: Prefix;
 }
 
@@ -66,9 +68,10 @@ function isFirst({ characters, words }: Walk): boolean {
 function addOperator(walk: Walk, size: number, deeper: number): boolean {
   const start = walk.index;
   walk.index += size;
+  const depth = walk.depth + Math.min(deeper, 0);
   walk.depth += deeper;
   if (deeper < 0) walk.groupEnd = walk.index;
-  walk.words.push({ kind: 'operator', start, end: walk.index, isQuoted: false });
+  walk.words.push({ kind: 'operator', start, end: walk.index, isQuoted: false, depth });
   return true;
 }
 
@@ -80,11 +83,12 @@ function readItem(walk: Walk): void {
     return;
   }
   const { prefix, end } = found;
-  walk.words.push({ kind: 'prefix', start: index, end, isQuoted: false, prefix });
+  walk.words.push({ kind: 'prefix', start: index, end, isQuoted: false, depth, prefix });
   const start = skipBlanks(characters, end);
   const isMissing = isAtEnd(characters, start, depth);
   walk.index = isMissing ? end : start;
-  if (isMissing) walk.words.push({ kind: 'value', start: end, end, isQuoted: false, prefix });
+  if (isMissing)
+    walk.words.push({ kind: 'value', start: end, end, isQuoted: false, depth, prefix });
   else readSpan(walk, { kind: 'value', prefix }, isPatternPrefix(prefix, isRegexEnabled));
 }
 
@@ -98,5 +102,5 @@ function readSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPatter
           start + 1,
           depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start),
         );
-  walk.words.push({ ...what, start, end: walk.index, isQuoted: quote >= 0 });
+  walk.words.push({ ...what, start, end: walk.index, isQuoted: quote >= 0, depth });
 }

@@ -14,18 +14,15 @@ interface Term {
 function termOf(query: string, isRegexEnabled: boolean): Term | undefined {
   const words = wordsOf(query, isRegexEnabled);
   const text = (word: QueryWord): string => textOfWord(query, word);
-  let depth = 0;
   let found: Term | undefined;
   for (const [index, word] of words.entries()) {
-    const operator = word.kind === 'operator' ? text(word) : '';
-    if (operator.endsWith('(')) depth++;
-    if (operator === ')') depth--;
-    if (operator === 'or' && depth === 0) return undefined;
+    if (word.depth > 0) continue;
+    if (word.kind === 'operator' && text(word) === 'or') return undefined;
     const prefix = words[index - 1];
     const sign = words[index - 2];
     const isNegated = sign?.kind === 'operator' && text(sign).startsWith('-');
     const isContext = word.prefix?.kind === 'text' && word.prefix.name === 'context';
-    if (word.kind !== 'value' || !isContext || depth > 0 || isNegated || !prefix) continue;
+    if (word.kind !== 'value' || !isContext || isNegated || !prefix) continue;
     const value = word.isQuoted ? text(word).slice(1, -1) : text(word);
     const name = value.replaceAll(/\\(["\\])/g, '$1');
     found ??= { name, start: prefix.start, end: word.end };

@@ -52,7 +52,8 @@ test('a query is grouped, and its words quoted, only where that is needed', () =
     ['foo( or K', '("foo(" or K) lang:Go'],
     ['a or b)', '(a or "b)") lang:Go'],
     [String.raw`a\"b( or c`, String.raw`("a\"b(" or c) lang:Go`],
-    ['(a or b) c', '((a or b) c) lang:Go'],
+    ['(a or b) c', '(a or b) c lang:Go'],
+    ['(a or b) or c', '((a or b) or c) lang:Go'],
     ['foo(', 'foo( lang:Go'],
   ] as const)
     assert.equal(joined(query, 'lang:Go', false), whole, query);
