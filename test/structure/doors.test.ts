@@ -40,6 +40,7 @@ const DOORS: readonly Door[] = [
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',
       'daemon/http/adapters/more-listeners.ts',
+      'daemon/http/adapters/stall-timer.ts',
       'daemon/index/catalog/lock.ts',
     ],
   },

@@ -35,6 +35,7 @@ import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 import { Connection, lingeringEnd, type NodeExchange } from './node-connection.ts';
 import { BACKLOG, keepFromChildren, listenMore } from './more-listeners.ts';
 import { Pump } from './pump.ts';
+import { type Reader, StallTimer, receivedSize } from './stall-timer.ts';
 import { faultOf, malformed, parseTarget, type Target } from './request-head.ts';
 
 /** Idle connections end this long after the port is closed. */
@@ -271,7 +272,7 @@ export class NodeAdapter implements HttpAdapter {
         response.end(isLast ? () => socket?.destroySoon() : undefined);
         endInTime(response, this.#streamStallMs);
       },
-      drop: () => void response.destroy(),
+      ...readerOf(response),
     };
     const pump = new Pump(body, outlet, this.#streamStallMs);
     response.on('drain', () => pump.onDrain());
@@ -287,7 +288,16 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
   // Most final writes fit into the socket's buffer.
-  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+  if (response.writableLength === 0) return;
+  const stall = new StallTimer(readerOf(response), stallMs);
+  response.once('close', () => stall.stop());
+}
+
+function readerOf(response: ServerResponse): Reader {
+  return {
+    receivedSize: () => receivedSize(response.socket),
+    drop: () => void response.destroy(),
+  };
 }
 
 interface Exchange extends NodeExchange {
@@ -400,6 +410,7 @@ async function sendSlices(
   stallMs: number,
   clientKey?: string,
 ): Promise<void> {
+  const reader = readerOf(response);
   let sliceStartMs = -Infinity;
   for (let offset = 0; offset < body.byteLength;) {
     // Also after a wait: many sockets drain at the same time.
@@ -411,18 +422,23 @@ async function sendSlices(
     const chunk = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
     const slice = chunk.subarray(0, STALL_SIZE);
     // One slice at a time: its bytes may be valid only until the next one is read.
-    await written(response, slice, stallMs);
+    await written(response, slice, reader, stallMs);
     offset += slice.byteLength;
   }
   response.end();
 }
 
 /** Resolves when the system has taken the bytes. Errors: the client has left, or is too slow. */
-function written(response: ServerResponse, bytes: Uint8Array, stallMs: number): Promise<void> {
+function written(
+  response: ServerResponse,
+  bytes: Uint8Array,
+  reader: Reader,
+  stallMs: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => response.destroy(), stallMs);
+    const stall = new StallTimer(reader, stallMs);
     const settle = (): void => {
-      clearTimeout(timer);
+      stall.stop();
       response.off('close', settle);
       if (response.closed) reject(new ClientGoneError());
       else resolve();

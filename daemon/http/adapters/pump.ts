@@ -2,6 +2,7 @@
 // source.
 
 import { type BodyStream, STREAM_STALL_MS } from './adapter.ts';
+import { type Reader, StallTimer } from './stall-timer.ts';
 
 /** Limit for waiting bytes, apart from a single larger chunk. */
 export const BUFFER_SIZE_MAX = 2_097_152;
@@ -10,14 +11,13 @@ const RESERVED_SIZE = 1_048_576;
 /** Bytes per waiting slice. Measured 2026-11-23: a body in chunks of one byte held 448 MB, and the thread for 10 s. */
 const SLICE_COST = 512;
 
-export interface Outlet {
+export interface Outlet extends Reader {
   /** Bytes written at a time. A client that takes less within a minute is dropped. */
   readonly sliceSizeMax: number;
   /** Writes bytes. False: the socket is full and will call the pump's `onDrain` once it is empty. */
   write(bytes: Uint8Array): boolean;
   /** Closes the connection if the body is incomplete. */
   end(isComplete: boolean): void;
-  drop(): void;
 }
 
 export class Pump {
@@ -29,7 +29,7 @@ export class Pump {
   #waitingSize = 0;
   #canWrite = true;
   #isOver = false;
-  #stall: NodeJS.Timeout | undefined;
+  #stall: StallTimer | undefined;
   #wake: () => void = () => {};
 
   constructor(body: BodyStream, outlet: Outlet, stallMs = STREAM_STALL_MS) {
@@ -76,7 +76,7 @@ export class Pump {
       if (slice === undefined) return;
       this.#waitingSize -= slice.byteLength + SLICE_COST;
       this.#canWrite = this.#outlet.write(slice);
-      if (!this.#canWrite) this.#stall = setTimeout(() => this.#outlet.drop(), this.#stallMs);
+      if (!this.#canWrite) this.#stall = new StallTimer(this.#outlet, this.#stallMs);
     }
   }
 
@@ -87,7 +87,7 @@ export class Pump {
   }
 
   onDrain(): void {
-    clearTimeout(this.#stall);
+    this.#stall?.stop();
     this.#canWrite = true;
     this.#flush();
     this.#wake();
@@ -100,7 +100,7 @@ export class Pump {
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#stall);
+    this.#stall?.stop();
     this.#waiting = [];
     this.#body.close();
     this.#wake();
