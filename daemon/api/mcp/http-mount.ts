@@ -50,25 +50,44 @@ export class HttpMount {
       makeToolServer({
         version,
         log,
-        run: (tool, args, extra) => {
+        begin: (extra) => {
           endWhenCancelled(connection, extra);
-          return runTool(tool, args, extra);
+          const { context } = passedTo(extra);
+          return { ...extra, signal: AbortSignal.any([signalOf(context.signal), extra.signal]) };
         },
+        count: (extra) => passedTo(extra).context.calls.count(),
+        run: runTool,
       }),
     );
   }
 }
 
-/** A cancelled call has no answer, so its response would never end. */
-function endWhenCancelled(
-  { transport, inFlight }: Connection,
-  { signal, requestId }: CallExtra,
-): void {
+/**
+ * The library gives a cancelled call no answer, and its response would never end. Only a batch gets one: its other answers are
+ * still to come. On a closed stream the message is not sent, but ends what the library keeps of the call.
+ */
+function endWhenCancelled({ transport }: Connection, extra: CallExtra): void {
+  const { signal, requestId: id } = extra;
   const end = (): void => {
-    inFlight.end([requestId]);
-    transport.closeSSEStream(requestId);
+    if (!passedTo(extra).isBatch) transport.closeSSEStream(id);
+    const error = { code: CANCELLED, message: 'cancelled' };
+    void transport.send({ jsonrpc: '2.0', id, error }).catch(() => {});
   };
   signal.addEventListener('abort', end, { once: true });
+}
+
+/** An error of the server, in JSON-RPC. */
+const CANCELLED = -32_000;
+
+/** What `passTo` adds to a message. */
+interface Passed extends Record<string, unknown> {
+  readonly context: CallContext;
+  readonly isBatch: boolean;
+}
+
+function passedTo({ authInfo }: CallExtra): Passed {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: each message has it.
+  return authInfo?.extra as Passed;
 }
 
 /** Errors: INVALID_REQUEST_BODY for an unsupported version, or a message that the version does not have. */
@@ -120,11 +139,12 @@ async function passTo(
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
   const ids = inFlight.begin(messages);
+  const extra: Passed = { context, isBatch: Array.isArray(messages) };
   const response = await transport.handleRequest(
     new Request(request.url, { method: 'POST', headers }),
     {
       parsedBody: negotiated(messages),
-      authInfo: { token: '', clientId: '', scopes: [], extra: { context } },
+      authInfo: { token: '', clientId: '', scopes: [], extra },
     },
   );
   if (response.ok) return fetched(response);
@@ -144,12 +164,10 @@ async function reasonOf(response: Response): Promise<string> {
 }
 
 async function runTool(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- put there by `passTo`
-  const context = extra.authInfo?.extra?.['context'] as CallContext;
-  await context.calls.count();
+  const { context } = passedTo(extra);
   const permit = tool.isSearch ? await context.calls.admit() : undefined;
   try {
-    const signal = AbortSignal.any([signalOf(context.signal), extra.signal]);
+    const { signal } = extra;
     const onProgress = progressOf(extra);
     const text = await tool.run(args, { ...context, permit, signal, onProgress });
     return { content: [{ type: 'text', text }] };

@@ -31,6 +31,10 @@ export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 export interface ToolMount {
   readonly version: string;
   readonly log: Log;
+  /** Called first: what a call has, with a signal that is aborted also when its client leaves. */
+  begin?(extra: CallExtra): CallExtra;
+  /** Called next, also for a call that is then refused. Errors: API_RATE_LIMIT_EXCEEDED. */
+  count?(extra: CallExtra): Promise<void>;
   /** Errors: those of the tool, and of the checks before it. */
   run(tool: Tool, args: unknown, extra: CallExtra): Promise<CallToolResult>;
 }
@@ -63,7 +67,7 @@ export function makeToolServer(mount: ToolMount): Server {
     const name = params?.['name'];
     if (typeof name !== 'string')
       throw new McpError(RpcCode.InvalidParams, 'name: expected a text');
-    return await call(mount, name, params?.['arguments'], extra);
+    return await call(mount, name, params?.['arguments'], mount.begin?.(extra) ?? extra);
   };
   return server;
 }
@@ -75,6 +79,7 @@ async function call(
   extra: CallExtra,
 ): Promise<CallToolResult> {
   try {
+    await mount.count?.(extra);
     const tool = TOOLS.find((one) => one.name === name);
     if (tool === undefined) return failure(name, 'there is no such tool', `there are ${NAMES}`);
     checkSizes(args);

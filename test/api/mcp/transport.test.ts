@@ -230,6 +230,17 @@ test('each tool call counts; other messages and headers do not', async () => {
   assert.match(String(textOf(refused[0]!)), /^Tool "list_repos" failed: .*3 requests per day/);
 });
 
+test('a call of an unknown tool counts, and one with too long arguments', async () => {
+  const settings = { rateLimit: { requestsPerDay: 2 } };
+  const world = await startWorld({ env: OWNER, settings });
+  const client = await open(world, OWNER_KEY);
+  const textsOf = async (name: string, args: object) =>
+    (await client.answers(call(1, name, args))).map(textOf).join('');
+  assert.match(await textsOf('none', {}), /there is no such tool; there are grep, /);
+  assert.match(await textsOf('grep', { pattern: 'x'.repeat(5000) }), /4096 bytes/);
+  assert.match(await textsOf('none', {}), /2 requests per day/);
+});
+
 test('a cut result suggests a limit only where a larger one gives more', async () => {
   const chunk = {
     content: `${'y'.repeat(1000)}\n`,
@@ -358,8 +369,28 @@ test('a search ends when it is cancelled, and when its client disconnects', asyn
   await assert.rejects(aborted);
   await eventually(() => endedCount === 2);
   await eventually(() => world.server.searchCounts().running === 0);
+  await eventually(() => world.lines.some(({ status }) => status === 499));
+  assert.ok(!world.lines.some(({ level }) => level === 'error'));
   // Both ids are free again.
   for (const id of [1, 2, 3])
+    assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
+});
+
+test('a cancelled call of a batch takes no other answers with it', async () => {
+  const search = (_: unknown, { signal }: SearchEnvironment) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  const world = await startWorld({ env: GUESTS, search });
+  const client = await open(world, undefined);
+  const batch = client.answers([call(1, 'grep', GREP), call(2, 'list_repos', {})]);
+  await eventually(() => world.calls.length === 1);
+  const params = { requestId: 1 };
+  await client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+  const answers = await batch;
+  assert.equal(answers.find(({ id }) => id === 1)?.error?.code, -32000);
+  assert.match(String(textOf(answers.find(({ id }) => id === 2)!)), /^\{"repos":/);
+  for (const id of [1, 2])
     assert.equal((await client.answers({ jsonrpc: '2.0', id, method: 'ping' })).length, 1);
 });
 
