@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { makeDocument } from '../../daemon/api/instance/openapi.ts';
@@ -29,6 +30,23 @@ test('the document describes all endpoints, with this address and version', asyn
   const options = { baseUrl: 'http://code.example/x', version: '0.1.0' };
   assert.deepEqual(json(), makeDocument(ENDPOINTS, options));
   assert.deepEqual(json()['servers'], [{ url: 'http://code.example/x' }]);
+});
+
+test('the page sends its requests below the base URL that its own address has', async () => {
+  for (const base of ['', '/x']) {
+    const world = await startWorld({ env: { TRAWL_BASE_URL: `http://localhost${base}` } });
+    const { body } = await world.call({ path: `${base}${PAGE}/page.js` });
+    const shown = new Promise((resolve) => {
+      runInNewContext(body.toString(), {
+        URL,
+        location: new URL(`http://localhost${base}${PAGE}`),
+        document: { getElementById: () => null },
+        fetch: async () => new Response('{}'),
+        SwaggerUIBundle: ({ spec }: { spec: { servers: unknown } }) => resolve(spec.servers),
+      });
+    });
+    assert.equal(JSON.stringify(await shown), `[{"url":"http://localhost${base}"}]`);
+  }
 });
 
 test('it is never MessagePack, and is compressed like other bodies', async () => {

@@ -54,7 +54,7 @@ main > p { padding: 1rem 1.25rem; font: 16px/1.5 system-ui, sans-serif; }
 const SCRIPT = `'use strict';
 (async () => {
   const description = await (await fetch('openapi.json')).json();
-  const base = new URL('../../http', location.href).pathname.replace(/\\/$/, '');
+  const base = new URL('..', location.href).pathname.replace(/\\/$/, '');
   description.servers = [{ url: location.origin + base }];
   SwaggerUIBundle({
     spec: description,
