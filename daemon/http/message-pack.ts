@@ -1,4 +1,4 @@
-// Converts JSON text to MessagePack: maps with string keys, integers in their shortest form, no float, no extension.
+// Converts JSON text to MessagePack: maps with string keys, integers in their shortest form, no extension.
 
 import { Packr, addExtension } from 'msgpackr/pack';
 
