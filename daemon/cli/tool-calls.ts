@@ -1,6 +1,7 @@
 // Runs the tool calls of `trawl mcp` through the control socket. Without a daemon this process becomes it. Searches
 // wait for the first index. Results name sources that the daemon of another process does not search.
 
+import { setMaxListeners } from 'node:events';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -195,6 +196,8 @@ async function fetchControl(
   socketPath: string,
   { method = 'GET', headers, body, signal }: RequestInit = {},
 ): Promise<Response> {
+  // The library has one signal for all calls that run.
+  if (signal) setMaxListeners(0, signal);
   const response = await callControl(socketPath, {
     method,
     path: ADDRESS.pathname,

@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -67,6 +69,21 @@ void test('it ends with its input, with errors on standard error, and nothing el
   assert.equal(code, 0);
   assert.equal(stdout, '{"result":{},"jsonrpc":"2.0","id":1}\n');
   assert.match(stderr, /a message could not be parsed/);
+});
+
+void test('twelve calls at once, and no warning of listeners', async () => {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp'],
+    cwd: makeRepo({ 'a.c': 'int plum;\n' }),
+    stderr: 'pipe',
+  });
+  await client.connect(transport);
+  const written = text(transport.stderr as Readable);
+  await Promise.all(Array.from({ length: 12 }, () => callTool(client, 'list_repos')));
+  await client.close();
+  assert.doesNotMatch(await written, /Warning/);
 });
 
 void test('arguments of megabytes are refused; a message above 10 MB ends it', async () => {
