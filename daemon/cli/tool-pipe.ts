@@ -1,6 +1,6 @@
 // The tool server over two streams, for programs that start `trawl mcp`.
 
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Transform, type Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Log } from '../base/log.ts';
 import { makeToolServer } from '../api/mcp/tool-server.ts';
@@ -22,15 +22,42 @@ export async function servePipe(
   server.onerror = (error) =>
     log.warn('a message could not be parsed', { error: error.message.slice(0, 300) });
   server.oninitialized = () => void open();
+  const messages = stdin.pipe(withoutBatches());
   const ended = new Promise<void>((resolve) => {
-    stdin.once('end', resolve);
-    stdin.once('close', resolve);
+    messages.once('end', resolve);
+    stdin.once('close', () => messages.end());
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
     server.onclose = resolve;
   });
-  await server.connect(new StdioServerTransport(stdin, stdout));
+  await server.connect(new StdioServerTransport(messages, stdout));
   await ended;
   await server.close();
   // The library stops at a message that is too long; its rest would keep the process alive.
   stdin.destroy();
+}
+
+/** Bytes; the library has the same limit, and stops at what is longer. */
+const LINE_SIZE_MAX = 10 * 1024 * 1024;
+
+/** Passes lines on. A batch becomes a line for each of its messages, because the library knows none on a pipe. */
+function withoutBatches(): Transform {
+  let rest: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _, onDone) {
+      const bytes = Buffer.concat([rest, chunk]);
+      const end = bytes.length > LINE_SIZE_MAX ? bytes.length : bytes.lastIndexOf('\n') + 1;
+      rest = bytes.subarray(end);
+      const lines = bytes.toString('utf8', 0, end).split('\n');
+      onDone(null, lines.map((line) => (line.startsWith('[') ? split(line) : line)).join('\n'));
+    },
+  });
+}
+
+function split(line: string): string {
+  try {
+    const batch = JSON.parse(line) as readonly unknown[];
+    return batch.map((message) => JSON.stringify(message)).join('\n');
+  } catch {
+    return line;
+  }
 }

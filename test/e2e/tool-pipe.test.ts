@@ -86,6 +86,14 @@ void test('twelve calls at once, and no warning of listeners', async () => {
   assert.doesNotMatch(await written, /Warning/);
 });
 
+void test('a batch is answered, a message a line', async () => {
+  const pings = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
+  const input = `${JSON.stringify(pings)}\n`;
+  const { stdout } = await startTrawl(['mcp'], { cwd: makeRepo({ 'a.c': '' }), input }).ended;
+  const answers = pings.map(({ id }) => `{"result":{},"jsonrpc":"2.0","id":${id}}\n`);
+  assert.equal(stdout, answers.join(''));
+});
+
 void test('arguments of megabytes are refused; a message above 10 MB ends it', async () => {
   const client = await connect(makeRepo({ 'a.c': 'int plum;\n' }));
   const large = 'x'.repeat(1 << 20);
