@@ -130,7 +130,8 @@ function readToEnd(socket: Socket): Promise<number> {
 onBothAdapters('streams', (kind) => {
   test('server-sent events: only data lines, one JSON object each, then [DONE]', async () => {
     const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
-    const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br;q=0' }));
+    const sent = { 'Accept-Encoding': 'br;q=0', Connection: 'keep-alive' };
+    const reply = await world.call(streamWith(SEARCH_BODY, sent));
     assert.equal(reply.status, 200);
     const expected = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
     assert.equal(reply.body.toString(), `${expected}data: [DONE]\n\n`);
@@ -308,6 +309,15 @@ onBothAdapters('streams', (kind) => {
       await wire.until('[DONE]\n\n\r\n0\r\n\r\n', count);
     }
     wire.socket.destroy();
+  });
+
+  test('a connection ends after the stream if the request says so', async () => {
+    const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
+    const wire = openWire(world.server);
+    requestStream(wire, 'Connection: close\r\n');
+    const text = await wire.closed();
+    assert.match(text, /\[DONE\]\n\n\r\n0\r\n\r\n$/);
+    if (kind === 'node') assert.match(text, /\r\nConnection: close\r\n/);
   });
 
   test('a slow reader: at most 2 MiB are buffered, then the search pauses', async () => {

@@ -262,7 +262,9 @@ export class NodeAdapter implements HttpAdapter {
     { status, headers }: HttpResponse,
     body: BodyStream,
   ): Promise<void> {
-    response.writeHead(status, this.#isClosing ? { ...headers, Connection: 'close' } : headers);
+    // The answer's own header would keep a connection that the request says to close.
+    const closes = this.#isClosing || !response.shouldKeepAlive;
+    response.writeHead(status, closes ? { ...headers, Connection: 'close' } : headers);
     const outlet = {
       sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
