@@ -409,13 +409,11 @@ function findRoute({ router }: Pipeline, exchange: Exchange): HttpResponse | und
   const path = exchange.operator === undefined ? sent : router.prefix + sent;
   if (method === 'OPTIONS' && path === '*')
     return { status: 204, headers: { Allow: ALL_METHODS }, body: undefined };
-  const isBelow = path === router.prefix || path.startsWith(`${router.prefix}/`);
+  const { prefix } = router;
+  const isBelow = prefix === '' || path === prefix || path.startsWith(`${prefix}/`);
   const found = router.find(path) ?? (isBelow ? unknownPage(exchange) : undefined);
   if (found === undefined)
-    throw new ApiError(
-      'NOT_FOUND',
-      isBelow ? unknownText(router.prefix, path) : outsideText(router.prefix),
-    );
+    throw new ApiError('NOT_FOUND', isBelow ? unknownText(prefix, path) : outsideText(prefix));
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
   return undefined;

@@ -124,7 +124,14 @@ const LEGAL_LINES: readonly Case[] = [
     uws: BARE,
     check: (reply) => assert.match(reply.headers['allow'] ?? '', /^GET, HEAD, POST/),
   },
-  { name: 'GET *', send: get(HOST, 'GET * HTTP/1.1'), statuses: [404], keeps: true, uws: BARE },
+  {
+    name: 'GET *',
+    send: get(HOST, 'GET * HTTP/1.1'),
+    statuses: [404],
+    keeps: true,
+    uws: BARE,
+    check: ({ body }) => assert.match(body.toString(), /"Not found: \*\. GET \/api\//),
+  },
   {
     name: 'HTTP/1.0',
     send: get(HOST, 'GET /api/health HTTP/1.0'),
