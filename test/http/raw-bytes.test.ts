@@ -222,6 +222,16 @@ const LEGAL_BODIES: readonly Case[] = [
     keeps: false,
     uws: 'asks for the body by itself',
   },
+  {
+    name: 'Expect: 100-continue of HTTP/1.0 is not heeded',
+    send: [
+      `POST /api/search HTTP/1.0\r\n${HOST}Content-Length: ${BODY.length}\r\nExpect: 100-continue\r\n\r\n`,
+      BODY,
+    ],
+    statuses: [200],
+    keeps: false,
+    uws: BARE,
+  },
   legal('an unknown expectation is not heeded', get(`${HOST}Expect: miracles\r\n`)),
 ];
 

@@ -312,6 +312,8 @@ function readHeaders(message: IncomingMessage): HeaderMap {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
   }
+  // That version has no interim answers.
+  if (message.httpVersion === '1.0') headers.delete('expect');
   return headers;
 }
 
