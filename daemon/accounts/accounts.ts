@@ -39,6 +39,8 @@ export interface AccountsOptions {
   readonly configuration: Configuration;
   readonly store: Store;
   readonly directory: RepoDirectory;
+  /** Identifies the data directory among those that share the store. */
+  readonly instance: string;
   readonly version: string;
   readonly log: Log;
   /** Milliseconds since the epoch. */
@@ -111,7 +113,7 @@ export class Accounts {
     });
     this.#configuredChanges = new ConfiguredChanges({ configuration, auditLog, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
-    const hostRules = hostRulesOf(configuration);
+    const hostRules = hostRulesOf(configuration, given.instance);
     this.hostRules = hostRules;
     const hostLists = new HostLists({ store, rules: hostRules, now });
     this.hostLists = hostLists;

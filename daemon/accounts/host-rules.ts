@@ -2,9 +2,10 @@
 // users: those of a sign-on whose provider is also the host of a connection.
 
 import type { Configuration } from '../base/config/configuration.ts';
-import type { HostAccount } from '../store/host-readers.ts';
+import { type HostAccount, listingConnection } from '../store/host-readers.ts';
 import type { Store } from '../store/store.ts';
 
+/** Connections are texts of `listingConnection`. */
 export interface HostRules {
   /** Connections with `syncPermissions`; a new object after each change. */
   readonly connections: () => ReadonlySet<string>;
@@ -19,18 +20,20 @@ export interface HostRules {
 /** Reads the current configuration at each call. */
 export function hostRulesOf(
   configuration: Pick<Configuration, 'connections' | 'settings'>,
+  instance: string,
 ): HostRules {
   let of: Configuration['connections'] | undefined;
-  let names: ReadonlySet<string> = new Set();
+  let current: ReadonlySet<string> = new Set();
   return {
     connections: () => {
       if (of !== configuration.connections) {
         of = configuration.connections;
-        names = new Set(syncingIn(of));
+        current = new Set(syncingIn(of, instance));
       }
-      return names;
+      return current;
     },
-    connectionsOf: (issuer) => syncingIn(configuration.connections, (url) => isSame(url, issuer)),
+    connectionsOf: (issuer) =>
+      syncingIn(configuration.connections, instance, (url) => isSame(url, issuer)),
     ageMsMax: () => configuration.settings.permissionSyncMaxAgeMs,
     intervalMs: () => configuration.settings.permissionSyncIntervalMs,
   };
@@ -38,11 +41,12 @@ export function hostRulesOf(
 
 function syncingIn(
   connections: Configuration['connections'],
+  instance: string,
   isIntended: (url: string) => boolean = () => true,
 ): string[] {
   return Object.entries(connections).flatMap(([name, settings]) =>
     'syncPermissions' in settings && settings.syncPermissions && isIntended(settings.url)
-      ? [name]
+      ? [listingConnection(instance, name, settings)]
       : [],
   );
 }

@@ -4,6 +4,7 @@ import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { Ledger } from '../accounts/limits.ts';
+import { instanceOf } from './open-index.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';
@@ -36,7 +37,16 @@ export async function openControlPlane(
   };
   try {
     const version = readProductVersion();
-    const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
+    const instance = instanceOf(store, dataDir);
+    const accounts = await Accounts.open({
+      configuration,
+      store,
+      directory,
+      instance,
+      version,
+      log,
+      now,
+    });
     const ledger = new Ledger({
       store: store.usage,
       log,

@@ -17,6 +17,7 @@ import { readSecretSource } from '../base/config/secret-source.ts';
 import { traceChoice } from '../base/config/traces.ts';
 import { memberSyncOf } from './member-lists.ts';
 import type { MemberSync } from '../sync/members/member-sync.ts';
+import { listingConnection, nameOfListing } from '../store/host-readers.ts';
 import { openConnection } from '../sync/sources/local-host.ts';
 import { HealthSeries } from './health-series.ts';
 import { privateSizeOfProcess } from '../engine/host/heap.ts';
@@ -410,19 +411,28 @@ async function openControl(
 
 function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): MemberSync {
   const { connections } = instance.indexer;
+  // Why: a configuration that was just read may not be applied to the connections yet.
+  const appliedName = (connection: string): string | undefined => {
+    const name = nameOfListing(connection);
+    const settings = connections?.settingsOf(name);
+    if (settings === undefined) return undefined;
+    const applied = listingConnection(instance.index.instanceId, name, settings);
+    return applied === connection ? name : undefined;
+  };
   const members = memberSyncOf(
     accounts,
     {
-      reposOf: (name) =>
+      reposOf: (connection) =>
         connections
-          ?.reposOf(name)
+          ?.reposOf(appliedName(connection) ?? '')
           ?.flatMap(({ repoId, name, visibility, host }) =>
             host === undefined
               ? []
               : [{ repoId, name, visibility, hostId: host.hostId, path: host.facts.path }],
           ),
-      hostOf: (name) =>
-        connections?.hostOf(name) ?? Promise.reject(new Error('there are no connections')),
+      hostOf: (connection) =>
+        connections?.hostOf(appliedName(connection) ?? '') ??
+        Promise.reject(new Error('there are no connections')),
     },
     log,
   );

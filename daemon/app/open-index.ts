@@ -41,15 +41,16 @@ export async function openIndex(
   try {
     const registry = await RepoRegistry.open(store.repos, log, ruleChanges(log));
     await openCatalog(catalog, registry, store.kind === 'embedded', log);
-    const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
-    return { catalog, store, registry, instanceId, close };
+    return { catalog, store, registry, instanceId: instanceOf(store, dataDir), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function instanceIdOf(dataDir: string): string {
+/** The data directory must be locked. */
+export function instanceOf({ kind }: Pick<Store, 'kind'>, dataDir: string): string {
+  if (kind === 'embedded') return 'embedded';
   const file = path.join(dataDir, INSTANCE_FILE);
   try {
     return readOwn(file).toString().trim();

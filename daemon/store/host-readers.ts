@@ -1,6 +1,6 @@
 // Lists of readers from code hosts: one list for each repo and connection, replaced as a whole. There may be 100,000
 // readers of a repo and 10,000 repos, so work runs in steps, and only differences are written. Callers decide what a list
-// grants, and for how long.
+// grants, and for how long. A connection is a text of `listingConnection`.
 
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql, type SqlBool } from 'kysely';
@@ -44,6 +44,23 @@ export interface ReaderCounts {
 type RecordsOf = (changes: ReaderChanges) => readonly NewAuditRecord[];
 
 export type ListKey = Pick<ListStamp, 'repoId' | 'connection'>;
+
+/**
+ * A connection as lists name it. Why not its name alone: daemons on one store have connections of the same name, and one
+ * may move to another host, whose accounts have the same ids.
+ */
+export function listingConnection(
+  instance: string,
+  name: string,
+  { type, url }: { readonly type: string; readonly url: string },
+): string {
+  return `${instance} ${type} ${url} ${name}`;
+}
+
+/** Its name in the configuration. */
+export function nameOfListing(connection: string): string {
+  return connection.replace(/^\S+ \S+ \S+ /, '');
+}
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 /** Of an account. */

@@ -193,7 +193,7 @@ export interface HostReaderListTable {
   /** From a counter, never reused. */
   readonly id: number;
   readonly repoId: number;
-  /** Name of the connection. */
+  /** From listingConnection. */
   readonly connection: string;
   readonly takenAt: number;
   /** Accounts. */

@@ -88,7 +88,14 @@ test('lists of readers that change while they are loaded are loaded again', asyn
   };
   const { directory } = control.accounts;
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
-  const accounts = await Accounts.open({ configuration, store, directory, version: '1', log });
+  const accounts = await Accounts.open({
+    configuration,
+    store,
+    directory,
+    instance: 'embedded',
+    version: '1',
+    log,
+  });
   t.after(() => accounts.close());
   const report = (): void => {
     for (const listener of listeners) listener({ topic: 'all' });

@@ -44,6 +44,7 @@ import {
 } from './confirm-fetch.ts';
 import { Pushes } from './pushes.ts';
 import { RepoRemover } from './remove-repos.ts';
+import { addressOf } from './rules.ts';
 import { Submodules } from './submodules.ts';
 import { SyncJobs, type SyncTarget } from './sync-jobs.ts';
 import type { Admitted } from './which-listed.ts';
@@ -205,10 +206,19 @@ export class Connections {
     return ids.size === 0 ? [] : this.all.filter(({ connectionId }) => ids.has(connectionId));
   }
 
+  /** Undefined: not in the configuration. */
+  settingsOf(name: string): ConnectionSettings | undefined {
+    return this.#configured.get(name)?.settings;
+  }
+
+  /** Undefined: not known yet. */
   reposOf(name: string): readonly StoredRepo[] | undefined {
-    const { registry } = this.#options;
-    const connectionId = this.all.find((one) => one.name === name)?.connectionId;
-    if (connectionId === undefined) return undefined;
+    const { registry, instance } = this.#options;
+    const settings = this.settingsOf(name);
+    const stored = this.all.find((one) => one.name === name);
+    if (settings === undefined || stored?.address !== addressOf(settings, instance))
+      return undefined;
+    const { connectionId } = stored;
     return registry.stored.links
       .filter((link) => link.connectionId === connectionId && link.missingSince === null)
       .flatMap(({ repoId }) => registry.byId(repoId) ?? []);

@@ -1,12 +1,17 @@
 // Keeps lists of who may read the repositories of connections with `syncPermissions` (API.md 4.13), fetched on a schedule and
 // on request. After a failure the last list stays until it expires (accounts/host-lists.ts). Times are in the store, so a
-// restart resumes.
+// restart resumes. A connection is a text of `listingConnection`; callers and messages name it as the configuration does.
 
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import { backOffMs } from '../../base/retries.ts';
 import type { NewAuditRecord } from '../../store/audit.ts';
-import type { ReaderChanges, ReaderCounts, ReaderSet } from '../../store/host-readers.ts';
+import {
+  nameOfListing,
+  type ReaderChanges,
+  type ReaderCounts,
+  type ReaderSet,
+} from '../../store/host-readers.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { type Host, HostError } from '../../hosts/host.ts';
@@ -42,7 +47,7 @@ export interface MemberSyncOptions {
   readonly countsOf: (connection: string) => Promise<ReaderCounts>;
   readonly recordsOf: (
     repoId: number,
-    connection: string,
+    connectionName: string,
     changes: ReaderChanges,
   ) => readonly NewAuditRecord[];
   readonly now: () => number;
@@ -149,7 +154,7 @@ export class MemberSync {
       const { count = 0, known = 0 } = state.counts ?? {};
       const unknown =
         count > 0 && known === 0
-          ? `connection ${connection}: 0 of ${count} readers known; users are matched by verified e-mail address, ` +
+          ? `connection ${nameOfListing(connection)}: 0 of ${count} readers known; users are matched by verified e-mail address, ` +
             'or by the account that they sign in with (identityProviders)'
           : undefined;
       return [this.#wordsOf(connection, state), unknown].filter((words) => words !== undefined);
@@ -157,9 +162,8 @@ export class MemberSync {
   }
 
   /** Accounts in the lists of a connection; undefined: it does not sync, or is not counted yet. */
-  countsOf(connection: string): ReaderCounts | undefined {
-    const isSyncing = this.#options.rules.connections().has(connection);
-    return isSyncing ? this.#states.get(connection)?.counts : undefined;
+  countsOf(name: string): ReaderCounts | undefined {
+    return this.#states.get(this.#syncing(name) ?? '')?.counts;
   }
 
   /** Fetches the due lists of all connections. Errors: none. */
@@ -170,9 +174,10 @@ export class MemberSync {
   }
 
   /** Fetches all lists of a connection now, or after a restart. Errors: NOT_READY; those of the host are counted. */
-  async run(connection: string): Promise<MemberResult> {
-    const { rules, store, now } = this.#options;
-    if (!rules.connections().has(connection)) return NOTHING;
+  async run(name: string): Promise<MemberResult> {
+    const { store, now } = this.#options;
+    const connection = this.#syncing(name);
+    if (connection === undefined) return NOTHING;
     await store.settings.set(lastQuerySetting(connection), String(now()));
     const state = this.#stateOf(connection);
     await state.running;
@@ -184,13 +189,18 @@ export class MemberSync {
   }
 
   /** As `run`, without waiting. Errors: none. */
-  request(connection: string): void {
-    this.run(connection).catch((error: unknown) =>
+  request(name: string): void {
+    this.run(name).catch((error: unknown) =>
       this.#options.log.warn('readers of repositories could not be fetched from their host', {
-        connection,
+        connection: name,
         error: messageOf(error),
       }),
     );
+  }
+
+  /** The connection of this name that syncs now. */
+  #syncing(name: string): string | undefined {
+    return [...this.#options.rules.connections()].find((one) => nameOfListing(one) === name);
   }
 
   /** Repos of connections have changed: lists of repos that left or became public go at once. Errors: none. */
@@ -226,7 +236,7 @@ export class MemberSync {
       state.failures.delete(repoId);
       await state.writing.get(repoId)?.catch(() => {});
       await store.hostReaders.remove({ repoId, connection }, (changes) =>
-        recordsOf(repoId, connection, changes),
+        recordsOf(repoId, nameOfListing(connection), changes),
       );
       removed++;
     }
@@ -399,7 +409,7 @@ export class MemberSync {
       { repoId, connection },
       readers,
       takenAt,
-      (changes) => recordsOf(repoId, connection, changes),
+      (changes) => recordsOf(repoId, nameOfListing(connection), changes),
     );
     writing.set(repoId, replacing);
     try {
@@ -424,22 +434,28 @@ export class MemberSync {
 
   #report(connection: string, state: State, { taken, removed, failed }: MemberResult): void {
     const { log } = this.#options;
+    const name = nameOfListing(connection);
     if (state.hostFailure !== undefined || failed > 0) {
       const words = this.#wordsOf(connection, state);
-      if (words !== undefined) log.warn(words, { connection, taken, removed, failed });
+      if (words !== undefined) log.warn(words, { connection: name, taken, removed, failed });
     } else if (taken + removed > 0)
-      log.info('readers of a repository fetched from its host', { connection, taken, removed });
+      log.info('readers of a repository fetched from its host', {
+        connection: name,
+        taken,
+        removed,
+      });
   }
 
   #wordsOf(connection: string, { failures, hostFailure }: State): string | undefined {
     const first = hostFailure ?? [...failures.values()][0];
     if (first === undefined) return undefined;
     const { lists } = this.#options;
+    const connectionName = nameOfListing(connection);
     const repoIds = hostFailure === undefined ? [...failures.keys()] : lists.repoIdsOf(connection);
     const what =
       hostFailure === undefined
-        ? `of ${someNames([...failures.values()].map(({ name }) => name))} (connection ${connection})`
-        : `of the repositories of connection ${connection}`;
+        ? `of ${someNames([...failures.values()].map(({ name }) => name))} (connection ${connectionName})`
+        : `of the repositories of connection ${connectionName}`;
     const end = this.#endOf(connection, repoIds);
     return `the readers ${what} could not be fetched: ${first.message}; ${end}`;
   }

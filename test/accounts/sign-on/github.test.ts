@@ -11,7 +11,14 @@ import { closeWorlds } from '../../http/harness.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { type GithubAccount, type GithubSignOnServer, startGithubSignOn } from './github-server.ts';
 import { CLIENT } from './real-issuer.ts';
-import { Browser, LISTED_REPOS, listReaders, type SignOnWorld, startSignOn } from './world.ts';
+import {
+  Browser,
+  LISTED_REPOS,
+  listedConnection,
+  listReaders,
+  type SignOnWorld,
+  startSignOn,
+} from './world.ts';
 
 afterEach(closeWorlds);
 
@@ -66,7 +73,7 @@ test('the account is its number: a renamed account keeps its access', async () =
   await listReaders(world, 'hub', 1, '583231', '7');
   await listReaders(world, 'hub', 2, '7');
   assert.deepEqual(await visibleIds(), []);
-  const counts = () => store.hostReaders.counts('hub', [github.url]);
+  const counts = () => store.hostReaders.counts(listedConnection(world, 'hub'), [github.url]);
   assert.deepEqual(await counts(), { count: 2, known: 0 });
   const state = await world.call({ path: '/api/auth/state' });
   assert.deepEqual(state.json()['providers'], [

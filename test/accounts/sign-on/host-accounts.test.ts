@@ -92,6 +92,20 @@ test('an account of another issuer with the same id is a different account', asy
   assert.equal(await visibleIds(world), '');
 });
 
+test('a connection that moved to another host gives nothing by the lists of the former one', async () => {
+  const { world, issuer } = await start();
+  await list(world, 1, '77');
+  const other = await startFalseIssuer();
+  other.claims = { sub: '77' };
+  world.configure({ test: providerAt(other.url) }, { lab: labAt(other.url) });
+  assert.equal(await signOnAt(world, other), 'signed in');
+  assert.equal(await visibleIds(world), '');
+  await list(world, 2, '77');
+  assert.equal(await visibleIds(world), '2');
+  world.configure({ test: providerAt(other.url) }, { lab: labAt(issuer.url) });
+  assert.equal(await visibleIds(world), '');
+});
+
 test('after `unlink` the address may be used with another account', async () => {
   const { world, issuer } = await start();
   await signOnAt(world, issuer);

@@ -8,7 +8,7 @@ import { REFUSALS, type RefusalReason } from '../../../daemon/accounts/sign-on/r
 import { temporaryFolder } from '../../sources/git/fixture.ts';
 import { licenceEnvironment } from '../licences.ts';
 import { type AccountsOptions, type AccountsWorld, startAccounts } from '../world.ts';
-import { ReaderSet } from '../../../daemon/store/host-readers.ts';
+import { nameOfListing, ReaderSet } from '../../../daemon/store/host-readers.ts';
 import { repo, type Reply } from '../../http/harness.ts';
 import { CLIENT } from './real-issuer.ts';
 import type { FalseIssuer } from './false-issuer.ts';
@@ -135,15 +135,23 @@ export function comeBack(
   return world.call({ path: `${pathname}?${query.toString()}`, headers: { ...kept, ...headers } });
 }
 
+/** The configured connection of this name, as lists name it. */
+export function listedConnection({ control }: SignOnWorld, name: string): string {
+  const all = [...control.accounts.hostRules.connections()];
+  return all.find((one) => nameOfListing(one) === name)!;
+}
+
 /** Puts accounts without address into the list of a repo's readers. */
 export async function listReaders(
-  { control, clock }: SignOnWorld,
-  connection: string,
+  world: SignOnWorld,
+  connectionName: string,
   repoId: number,
   ...ids: string[]
 ): Promise<void> {
   const readers = new ReaderSet();
   for (const id of ids) readers.add(id, []);
+  const { control, clock } = world;
+  const connection = listedConnection(world, connectionName);
   await control.store.hostReaders.replace({ repoId, connection }, readers, clock.nowMs);
 }
 

@@ -3,15 +3,20 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { HostLists } from '../../../daemon/accounts/host-lists.ts';
+import { hostRulesOf } from '../../../daemon/accounts/host-rules.ts';
+import { readConfiguration } from '../../../daemon/base/config/configuration.ts';
 import { openStore, type Store } from '../../../daemon/store/store.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import {
   type MemberHost,
   type MemberRepo,
   MemberSync,
+  type MemberSyncOptions,
 } from '../../../daemon/sync/members/member-sync.ts';
 import { newRecord } from '../../store/harness.ts';
 import { startGithub, type FakeRepository } from '../../hosts/github-server.ts';
@@ -41,8 +46,8 @@ interface World {
   connections: ReadonlySet<string>;
   /** What connections list now. */
   listed: readonly MemberRepo[];
-  /** A sync as another start of the daemon has it. */
-  start(open: () => MemberHost): MemberSync;
+  /** A sync as another start of the daemon has it, or another daemon. */
+  start(open: () => MemberHost, own?: Partial<MemberSyncOptions>): MemberSync;
   /** Readers by repoId, of the connection `gh`. */
   counts(): Promise<Record<number, number>>;
 }
@@ -78,7 +83,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
     logged,
     connections: new Set(['gh']),
     listed,
-    start(open) {
+    start(open, own) {
       const sync = new MemberSync({
         store,
         lists,
@@ -94,6 +99,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
         countsOf: (connection) => store.hostReaders.counts(connection, []),
         now,
         log,
+        ...own,
       });
       syncs.push(sync);
       return sync;
@@ -276,6 +282,21 @@ test('removed and public repositories lose their list, also during a request', a
   await sync.run('gh');
   assert.deepEqual(await world.counts(), { 4: 1 });
   assert.deepEqual(await world.store.hostReaders.reposOf('b@x'), []);
+});
+
+test('daemons on one store keep the lists of their connections of the same name', async (t) => {
+  const { mail, world } = await mailWorld(t, 2);
+  for (const { path } of world.listed) mail.readers.set(path, ['a@x']);
+  const syncs = ['one', 'two'].map((instance, index) => {
+    const file = path.join(temporaryFolder(), 'trawl.json');
+    const url = `https://${instance}.example`;
+    const gh = { type: 'github', url, orgs: ['acme'], syncPermissions: true };
+    writeFileSync(file, JSON.stringify({ connections: { gh } }));
+    const rules = hostRulesOf(readConfiguration({ env: { TRAWL_CONFIG: file } }), instance);
+    return world.start(mail.open, { rules, reposOf: () => [repoOf(index + 1)] });
+  });
+  for (const sync of [...syncs, ...syncs]) await sync.run('gh');
+  assert.deepEqual(await world.counts(), { 1: 1, 2: 1 });
 });
 
 test('lists of a connection without sync expire', async (t) => {
