@@ -2,13 +2,13 @@
 // other. A dump is a snapshot taken while writes continue; callers store it.
 
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { DumpError } from './error.ts';
 import { STORE_VERSIONS } from './migration-steps.ts';
 import { STORE_VERSION, columnsByTable } from './migrations.ts';
-import type { Schema, StoreKind } from './schema.ts';
+import type { CounterTable, Schema, StoreKind } from './schema.ts';
 
 export type DumpValue = string | number | null;
 export type DumpRow = Readonly<Record<string, DumpValue>>;
@@ -94,15 +94,33 @@ export async function load(
     await writing.lockMembership();
     if (hasStarted) throw new DumpError('another writer interfered with loading; load it again');
     hasStarted = true;
-    if (options.isReplacing === true) await empty(writing);
+    const counters = options.isReplacing === true ? await empty(writing) : [];
     await loadParts(database.kind, writing, parts);
+    await raiseCounters(writing, counters);
   });
 }
 
-/** Removes all rows, referencing ones first. */
-async function empty({ db }: Writing): Promise<void> {
+/** Removes all rows, referencing ones first; returns the counters. */
+async function empty({ db }: Writing): Promise<readonly CounterTable[]> {
   const anyDb = db.withTables<AnyTables>();
+  const counters = await db.deleteFrom('counters').returningAll().execute();
   for (const table of Object.keys(TABLES).reverse()) await anyDb.deleteFrom(table).execute();
+  return counters;
+}
+
+/** No counter goes back. Why: a running daemon has repos of ids that the dump does not know, and would show them by new rules. */
+async function raiseCounters({ db }: Writing, counters: readonly CounterTable[]): Promise<void> {
+  for (const counter of counters)
+    await db
+      .insertInto('counters')
+      .values(counter)
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet(counter)
+          .where(sql.ref('counters.value'), '<', counter.value),
+      )
+      .execute();
 }
 
 async function loadParts(

@@ -228,6 +228,24 @@ onBothEngines('dumps', ({ within, withStore }) => {
       await assert.rejects(store.load(stream([header])), /not empty: there are rows in settings/);
     }));
 
+  test('a replaced store uses no id again', () =>
+    withStore(async (store) => {
+      const addRepo = (name: string): Promise<number> =>
+        store.repos.change(({ nextRepoId: repoId }) => ({
+          changed: [{ repoId, name, visibility: 'private', enforcement: 'restricted' }],
+          result: repoId,
+        }));
+      assert.equal(await addRepo('kept'), 1);
+      const parts = await partsOf(store);
+      assert.equal(await addRepo('later'), 2);
+      await store.load(stream(parts), { isReplacing: true });
+      assert.equal(await addRepo('other'), 3);
+      const later = await partsOf(store);
+      await store.load(stream(parts), { isReplacing: true });
+      await store.load(stream(later), { isReplacing: true });
+      assert.deepEqual(await partsOf(store), later);
+    }));
+
   test('a load is reported as a change of everything', () =>
     withStore(async (store) => {
       const reported: unknown[] = [];
