@@ -42,7 +42,7 @@ export interface Engine {
   readonly db: Kysely<Schema>;
   /** Whether changes by others on the same database are reported. */
   readonly isInformed: boolean;
-  /** Milliseconds since they are not; 0: they are. */
+  /** Milliseconds since all of them were reported; 0: they are. */
   readonly uninformedMs: number;
   /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
   faultOf(error: unknown): Fault | undefined;

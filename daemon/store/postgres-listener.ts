@@ -1,6 +1,6 @@
 // Receives changes made by other daemons on the same PostgreSQL, through one connection that LISTENs. While it is lost,
-// changes may be missed: `isInformed` is false until it is back, and then everything counts as changed. Callers decide what
-// to do meanwhile.
+// changes may be missed: `isInformed` is false until it is back. Everything counts as changed then, and after each attempt
+// that failed while the store answers other connections. Callers decide what to do meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
@@ -20,13 +20,17 @@ const HEARTBEAT_MS = 5_000;
 
 export class PostgresListener {
   readonly #config: ClientConfig;
+  readonly #ping: () => Promise<unknown>;
   readonly #log: Log;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isInformed = false;
-  #lostAtMs = performance.now();
+  /** Everything that changed before was reported. */
+  #informedAtMs = performance.now();
 
-  constructor(config: ClientConfig, log: Log) {
+  /** @param ping  rejects if the store does not answer */
+  constructor(config: ClientConfig, ping: () => Promise<unknown>, log: Log) {
+    this.#ping = ping;
     this.#config = { ...config, query_timeout: HEARTBEAT_MS };
     this.#log = log;
   }
@@ -38,7 +42,7 @@ export class PostgresListener {
 
   /** Milliseconds since changes may be missed, 0 while none are; a silent death counts 10 s too few. */
   get uninformedMs(): number {
-    return this.#isInformed ? 0 : performance.now() - this.#lostAtMs;
+    return this.#isInformed ? 0 : performance.now() - this.#informedAtMs;
   }
 
   /** Listens until `stop`; resolves after the first attempt. `onChange` must not throw. */
@@ -65,10 +69,23 @@ export class PostgresListener {
         failures++;
         const message = `changes by other daemons are not received: ${messageOf(error)}`;
         this.#log.warn(message, { retryInMs: backOffMs(failures, PAUSE_MS) });
+        void this.#reportAll(onChange);
       }
       onAttempt();
       await this.#pause(backOffMs(failures, PAUSE_MS));
     }
+  }
+
+  /** If the store answers, its readers can read everything again. Errors: none. */
+  async #reportAll(onChange: (change: Change) => void): Promise<void> {
+    const startMs = performance.now();
+    const isAnswering = await this.#ping().then(
+      () => true,
+      () => false,
+    );
+    if (!isAnswering || this.#isInformed || this.#stopping.signal.aborted) return;
+    this.#informedAtMs = Math.max(this.#informedAtMs, startMs);
+    onChange({ topic: 'all' });
   }
 
   /** Connects and listens; returns on stop, throws when the connection is lost. */
@@ -93,7 +110,7 @@ export class PostgresListener {
         await Promise.race([client.query('SELECT 1'), lost]);
       }
     } finally {
-      if (this.#isInformed) this.#lostAtMs = performance.now();
+      if (this.#isInformed) this.#informedAtMs = performance.now();
       this.#isInformed = false;
       // A connection that died silently does not end.
       const ended = client.end().catch(() => {});

@@ -28,7 +28,8 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
   warnOfPlainText(config, log);
   const pool = openPool(config, log);
   const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }), plugins: PLUGINS });
-  const listener = new PostgresListener(config, log);
+  const ping = (): Promise<unknown> => sql`select 1`.execute(db);
+  const listener = new PostgresListener(config, ping, log);
   return {
     kind: 'postgres',
     db,

@@ -51,9 +51,9 @@ export interface Store extends Groups {
    * after another daemon on the same PostgreSQL made it; perhaps more than once. The result removes it.
    */
   onChange(listener: (change: Change) => void): () => void;
-  /** False: changes by other daemons may be missed. When it becomes true again, `all` is reported. */
+  /** False: changes by other daemons may be missed. `all` is reported when it becomes true, and at times before. */
   readonly isInformed: boolean;
-  /** Milliseconds since changes may be missed; 0: none are. */
+  /** Milliseconds since the last report of all changes that may have been missed; 0: none are. */
   readonly uninformedMs: number;
   /** The last operation found that the database does not answer; set only with `answerMsMax`. */
   readonly isAway: boolean;

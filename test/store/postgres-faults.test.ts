@@ -154,6 +154,29 @@ onPostgres('faults', (world) => {
       }
     }));
 
+  test('without notifications everything is reported again and again while the store answers', () =>
+    world.withStore(async (store, { databaseUrl }) => {
+      const { server } = world;
+      assert.ok(server !== undefined && databaseUrl !== undefined);
+      const database = new URL(databaseUrl).pathname.slice(1);
+      const elsewhere = (text: string) =>
+        server.run(databaseUrl.replace(`/${database}`, '/postgres'), text);
+      let reports = 0;
+      store.onChange((change) => void ('topic' in change && change.topic === 'all' && reports++));
+      await elsewhere(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
+      await elsewhere(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = '${database}' AND query IN ('LISTEN trawl_changes', 'SELECT 1')`,
+      );
+      const start = performance.now();
+      for (let attempt = 0; reports < 3 && attempt < 6_000; attempt++) await setTimeout(10);
+      assert.equal(store.isInformed, false);
+      assert.ok(reports >= 3);
+      assert.ok(store.uninformedMs < performance.now() - start);
+      await elsewhere(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
+      await informed(store);
+    }));
+
   test('a permanent lock, and a read-only server, are NOT_READY', () =>
     world.within(async (location) => {
       const { server } = world;
