@@ -3,8 +3,10 @@
 
 import { DAY_MS } from '../base/durations.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
+import type { NewAuditRecord } from '../store/audit.ts';
+import { StoreError } from '../store/error.ts';
 import type { User } from '../store/users.ts';
-import { type Actor, userTarget } from './audit-log.ts';
+import { type Actor, type AuditAction, userTarget } from './audit-log.ts';
 import { type Person, personOf } from './caller.ts';
 import type { AccountsContext } from './context.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
@@ -84,34 +86,41 @@ export class SignIn {
   }
 
   /**
-   * Consumes a one-time link: creates the first owner, or sets password and name of its user.
-   * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length, the link then stays valid;
+   * Uses a one-time link: creates the first owner, or sets password and name of its active user, whose other links end. It
+   * stays valid after an error.
+   * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length;
    * SERVER_OVERLOADED; NOT_READY.
    */
   async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
-    const { store, secret, now, auditLog } = this.#options;
+    const { store, secret, now } = this.#options;
     checkNewPassword(password, 'password');
-    const tokenHash = hashCredential(secret, token);
+    const link = { hash: hashCredential(secret, token), now: now() };
     // Why first: a request without a link must cost no more than a query of the store.
-    if ((await store.setupLinks.find(tokenHash, now())) === undefined)
-      throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+    const found = await store.setupLinks.find(link.hash, link.now);
+    if (found === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+    const { userId } = found;
     const passwordHash = await this.#passwords.hash(password);
-    const link = await store.setupLinks.take(tokenHash, now());
-    if (link === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-    if (link.userId !== null) {
-      const user = await store.users.update(link.userId, { passwordHash, name });
-      if (user === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-      return this.#begin(user);
+    try {
+      const user =
+        userId === null
+          ? await store.users.create(
+              { email, name, role: 'OWNER', passwordHash },
+              { link, recordsOf: this.#recordsOf('user.owner_created') },
+            )
+          : await store.users.update(
+              userId,
+              { passwordHash, name },
+              { link, recordsOf: this.#recordsOf('user.signed_in') },
+            );
+      if (user !== undefined) return await this.#begin(user);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.errorCode !== 'NOT_FOUND') throw error;
     }
-    if ((await store.users.count()) > 0) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
-    const user = await store.users.create(
-      { email, name, role: 'OWNER', passwordHash },
-      {
-        recordsOf: (owner) =>
-          auditLog.made(userActor(owner), 'user.owner_created', userTarget(owner)),
-      },
-    );
-    return this.#begin(user);
+    throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+  }
+
+  #recordsOf(action: AuditAction): (user: User) => readonly NewAuditRecord[] {
+    return (user) => this.#options.auditLog.made(userActor(user), action, userTarget(user));
   }
 
   /**
@@ -158,7 +167,7 @@ export class SignIn {
   }
 
   /**
-   * Changes the password of a signed-in user, and ends the other sessions.
+   * Changes the password of a signed-in user, and ends the other sessions and the links.
    * Errors: INVALID_CREDENTIALS if the current one is wrong, or was replaced meanwhile; INVALID_REQUEST_BODY for a new one of
    * the wrong length; TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
    */
@@ -189,7 +198,7 @@ export class SignIn {
   }
 
   /**
-   * Sets a password without the old one, and ends all sessions.
+   * Sets a password without the old one, and ends all sessions and links.
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
   async setPassword(userId: string, password: string): Promise<void> {

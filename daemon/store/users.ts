@@ -10,6 +10,7 @@ import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { removeGrantsOf } from './grants.ts';
 import type { ApiKeyTable, Schema, UserTable } from './schema.ts';
+import { takeLinks, type UsedLink } from './setup-links.ts';
 import { storable, storableOrNull } from './text.ts';
 
 export type Role = UserTable['role'];
@@ -39,6 +40,8 @@ export interface SeatOptions {
 export interface UpdateOptions extends SeatOptions {
   /** Only if the user still has this one. */
   readonly passwordHash?: string | null;
+  /** With a new password: only if the link is valid, and the user is active. */
+  readonly link?: UsedLink;
   /** Hash of the session that a new password does not end. */
   readonly sessionHash?: string;
   /** Audit records, stored with the change. */
@@ -46,6 +49,8 @@ export interface UpdateOptions extends SeatOptions {
 }
 
 export interface CreateOptions extends SeatOptions {
+  /** Only if this link for the first owner is valid, and there is no user. */
+  readonly link?: UsedLink;
   /** Audit records, stored with the user. */
   readonly recordsOf?: (user: User) => readonly NewAuditRecord[];
 }
@@ -61,7 +66,7 @@ const UNLIMITED = -1;
 
 export function usersIn(database: Database) {
   return {
-    /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
+    /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED, NOT_FOUND (the link). */
     create: (user: NewUser, options: CreateOptions = {}): Promise<User> =>
       database.write((writing) => create(database, writing, user, options)),
     get: (id: string): Promise<User | undefined> =>
@@ -73,8 +78,8 @@ export function usersIn(database: Database) {
     list: (): Promise<User[]> => database.read(list),
     /**
      * Undefined: there is no such user, or it has another password hash. Suspending a user ends
-     * its sessions and scoped tokens; a new password ends its sessions.
-     * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
+     * its sessions and scoped tokens; a new password ends its sessions and links.
+     * Errors: NOT_FOUND (the link), LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended), ORG_SEAT_COUNT_REACHED (restored).
      */
     update: (
       id: string,
@@ -113,10 +118,14 @@ async function create(
   database: Database,
   writing: Writing,
   { email, name = null, role, passwordHash = null }: NewUser,
-  { seatMax, recordsOf }: CreateOptions,
+  { link, seatMax, recordsOf }: CreateOptions,
 ): Promise<User> {
   const { db } = writing;
   await writing.lockMembership();
+  if (link !== undefined) {
+    const isTaken = await takeLinks(db, null, link);
+    if (!isTaken || (await countOf(db.selectFrom('users'))) > 0) throw noLink();
+  }
   const normalized = normalizedEmail(email);
   if ((await find(db, 'email', normalized)) !== undefined) {
     throw new StoreError('USER_ALREADY_EXISTS', `user ${normalized} already exists`);
@@ -158,13 +167,17 @@ async function update(
   writing: Writing,
   id: string,
   changes: UserChanges,
-  { seatMax, passwordHash, sessionHash = '', recordsOf }: UpdateOptions,
+  { seatMax, passwordHash, link, sessionHash = '', recordsOf }: UpdateOptions,
 ): Promise<User | undefined> {
   const { db } = writing;
   await writing.lockMembership();
   const before = await find(db, 'id', id);
   if (before === undefined) return undefined;
   if (passwordHash !== undefined && passwordHash !== before.passwordHash) return undefined;
+  if (changes.passwordHash !== undefined) {
+    const isTaken = await takeLinks(db, id, link);
+    if (link !== undefined && (!isTaken || before.suspendedAt !== null)) throw noLink();
+  }
   const columns = { ...columnsOf(changes), updatedAt: database.now() };
   const after: UserTable = { ...before, ...columns };
   await checkOwners(db, before, after);
@@ -184,6 +197,10 @@ async function update(
   const updated = userFrom(after);
   await appendAudit(writing, recordsOf?.(updated, userFrom(before)) ?? []);
   return updated;
+}
+
+function noLink(): StoreError {
+  return new StoreError('NOT_FOUND', 'the link does not exist');
 }
 
 function columnsOf(changes: UserChanges): Partial<UserTable> {

@@ -7,7 +7,7 @@ import Libsql from 'libsql';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { closeWorlds } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { licenceKey, startAccounts } from './world.ts';
+import { licenceKey, PASSWORD, startAccounts } from './world.ts';
 
 afterEach(closeWorlds);
 
@@ -28,6 +28,7 @@ test('a change whose audit record cannot be stored is not made', async () => {
   const { members, keys, licences } = accounts;
   await store.signOnAccounts.link(member.id, { issuer: 'https://id', subject: '1' }, 1);
   const second = await keys.create(OPERATOR, member, 'second');
+  const token = await accounts.signIn.makeLink(member.id);
   const state = async () => ({
     users: await store.users.list(),
     keys: (await store.apiKeys.list()).map(({ id, name }) => ({ id, name })),
@@ -43,6 +44,7 @@ test('a change whose audit record cannot be stored is not made', async () => {
     () => keys.create(OPERATOR, member, 'third'),
     () => keys.remove(OPERATOR, second.id),
     () => licences.set(OPERATOR, licenceKey(['audit'])),
+    () => accounts.signIn.setUp({ token, email: '', name: 'M', password: PASSWORD }),
   ];
   execute(
     dataDir,

@@ -36,6 +36,35 @@ test('the setup link creates the first owner, once', async () => {
   assert.equal((await world.call({ path: '/api/repos', headers: { cookie } })).status, 200);
 });
 
+test('a new password ends all links of the user; the link of a suspended user sets none', async () => {
+  const { send, control, member } = await startAccounts({});
+  const { store, accounts } = control;
+  const { signIn, members } = accounts;
+  const use = async (token: string, password = PASSWORD) => {
+    const body = { token, email: 'x@example.com', name: 'M', password };
+    return (await send('POST', '/api/auth/setup', undefined, body)).status;
+  };
+  const makeLinks = () => Promise.all([1, 2].map(() => signIn.makeLink(member.id)));
+  const [first, second] = await makeLinks();
+  assert.deepEqual([await use(second!), await use(first!), await use(second!)], [201, 401, 401]);
+  const [newest] = (await store.audit.list({ offset: 0, limit: 1 })).rows;
+  assert.deepEqual([newest?.action, newest?.targetId], ['user.signed_in', member.id]);
+  const change = { currentPassword: PASSWORD, newPassword: 'another long one', address: '::1' };
+  for (const set of [
+    () => signIn.setPassword(member.id, PASSWORD),
+    () => signIn.changePassword(member, '', change),
+  ]) {
+    const [token] = await makeLinks();
+    await set();
+    assert.equal(await use(token!), 401);
+  }
+  const [token] = await makeLinks();
+  await members.change(undefined, member.id, { suspended: true });
+  assert.equal(await use(token!), 401);
+  await members.change(undefined, member.id, { suspended: false });
+  assert.equal(await use(token!), 201);
+});
+
 test('invalid links cost no password hash, so nobody with an account is refused', async () => {
   const { send } = await startAccounts({});
   const body = { token: 'f'.repeat(64), email: 'x@example.com', name: 'X', password: PASSWORD };

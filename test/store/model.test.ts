@@ -124,7 +124,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   op('sessions', 'byHash remove', hash),
   op('sessions', 'renew', hash, time),
   op('sessions scopedTokens setupLinks audit', 'prune', time),
-  op('setupLinks', 'take find', hash, time),
+  op('setupLinks', 'find', hash, time),
   op('setupLinks', 'removeFirstOwnerLinks'),
   op('apiKeys', 'byHash', hash),
   op('apiKeys', 'get remove', key),

@@ -107,6 +107,7 @@ export class Model {
         this.#sessions = this.#sessions.filter(
           ({ userId, hash }) => userId !== id || hash === sessionHash,
         );
+        this.#links = this.#links.filter(({ userId }) => userId !== id);
       }
       if (before.suspendedAt === null && after.suspendedAt !== null) {
         this.#sessions = without(this.#sessions, id);
@@ -169,17 +170,10 @@ export class Model {
       if (link.userId !== null) this.#needUser(link.userId, false);
       this.#links.push(link);
     },
-    take: (hash: string, now: number): { userId: string | null } | undefined => {
+    find: (hash: string, now: number): { userId: string | null } | undefined => {
       const link = this.#links.find((link) => link.hash === hash);
-      this.#links = this.#links.filter((other) => other !== link);
       const isLive = link !== undefined && (link.expiresAt === null || link.expiresAt > now);
       return isLive ? { userId: link.userId } : undefined;
-    },
-    find: (hash: string, now: number): { userId: string | null } | undefined => {
-      const kept = this.#links;
-      const found = this.setupLinks.take(hash, now);
-      this.#links = kept;
-      return found;
     },
     prune: (now: number): number => {
       const before = this.#links.length;
