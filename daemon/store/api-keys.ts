@@ -6,7 +6,6 @@ import { selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { ApiKeyTable } from './schema.ts';
-import { storable } from './text.ts';
 
 export type ApiKey = Omit<ApiKeyTable, 'ordinal'>;
 
@@ -86,7 +85,7 @@ async function create(
   const row: ApiKeyTable = {
     id: randomUUID(),
     userId,
-    name: storable(name),
+    name,
     hash,
     createdAt: database.now(),
     lastUsedAt: null,

@@ -7,7 +7,6 @@ import { countOf, deleted, inBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
-import { storable } from './text.ts';
 
 /** Who did it, and what the client says it is. */
 export interface Actor {
@@ -157,14 +156,14 @@ function rowOf(record: NewAuditRecord, ordinal: number): AuditTable {
     id: randomUUID(),
     timestamp: record.timestamp,
     ordinal,
-    action: storable(record.action),
-    actorId: storable(record.actorId),
-    actorType: storable(record.actorType),
-    targetId: storable(record.targetId),
-    targetType: storable(record.targetType),
-    productVersion: storable(record.productVersion),
+    action: record.action,
+    actorId: record.actorId,
+    actorType: record.actorType,
+    targetId: record.targetId,
+    targetType: record.targetType,
+    productVersion: record.productVersion,
     metadata: record.metadata === null ? null : JSON.stringify(record.metadata),
-    orgId: storable(record.orgId),
+    orgId: record.orgId,
   };
 }
 

@@ -6,7 +6,6 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { ConnectionRepoTable, ConnectionTable, Schema } from './schema.ts';
-import { storable } from './text.ts';
 
 export interface ConnectionRules {
   readonly isEnforcing: boolean;
@@ -85,7 +84,7 @@ export async function putConnections(
   connections: readonly StoredConnection[],
 ): Promise<void> {
   for (const { connectionId, ...same } of connections) {
-    const row = { ...same, name: storable(same.name), rules: storable(JSON.stringify(same.rules)) };
+    const row = { ...same, rules: JSON.stringify(same.rules) };
     await db
       .insertInto('connections')
       .values({ ...row, id: connectionId, listing: null })
@@ -121,7 +120,7 @@ export async function putLinks(
       .values(
         batch.map(({ targets, ...link }) => ({
           ...link,
-          targets: targets === undefined ? null : storable(JSON.stringify(targets)),
+          targets: targets === undefined ? null : JSON.stringify(targets),
         })),
       )
       .onConflict((conflict) =>

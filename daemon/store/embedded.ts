@@ -34,6 +34,7 @@ import {
   LOCKED,
   reasonOf,
 } from './sqlite.ts';
+import { storable } from './text.ts';
 
 const STORE_FILE = 'store.db';
 /** Cached prepared statements; preparing one costs more than running it. */
@@ -289,11 +290,11 @@ function checked(statement: Libsql.Statement): SqliteStatement {
 }
 
 function bindable(values: readonly unknown[]): readonly unknown[] {
-  for (const value of values) {
-    const isPrimitive = value === null || typeof value === 'string' || typeof value === 'number';
-    if (!isPrimitive) throw new TypeError(`a value of type ${typeof value} cannot be bound`);
-  }
-  return values;
+  return values.map((value) => {
+    if (typeof value === 'string') return storable(value);
+    if (value === null || typeof value === 'number') return value;
+    throw new TypeError(`a value of type ${typeof value} cannot be bound`);
+  });
 }
 
 const REMEDY =

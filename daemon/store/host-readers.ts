@@ -390,9 +390,7 @@ async function reposOf(
   const byEmail = readers.where('email', '=', email).where('email', '<>', sql.lit(''));
   // Why by the lists: there may be ten million readers, and no index by account, but 10,000 lists.
   const byAccount = accounts.map(({ connection, accountId }) =>
-    readers
-      .where('connection', '=', storable(connection))
-      .where('accountId', '=', storable(accountId)),
+    readers.where('connection', '=', connection).where('accountId', '=', accountId),
   );
   for (const query of [byEmail, ...byAccount])
     for await (const rows of selectBatches(query, ['listId'], SHORT_ROW_COUNT))
@@ -410,13 +408,13 @@ async function accountsAmong(
   ids: readonly string[],
 ): Promise<string[]> {
   const found = new Set<string>();
-  for await (const batch of inBatches(ids.map(storable))) {
+  for await (const batch of inBatches(ids)) {
     const rows = await db
       .selectFrom('host_reader_lists')
       .innerJoin('host_readers', 'host_readers.listId', 'host_reader_lists.id')
       .select('accountId')
       .where('repoId', '=', repoId)
-      .where('connection', '=', storable(connection))
+      .where('connection', '=', connection)
       .where('accountId', 'in', batch)
       .execute();
     for (const { accountId } of rows) found.add(accountId);
@@ -447,7 +445,7 @@ async function countsOf(
   const lists = db
     .selectFrom('host_reader_lists')
     .select('id')
-    .where('connection', '=', storable(connection));
+    .where('connection', '=', connection);
   for await (const some of selectBatches(lists, ['id']))
     for (const { id } of some)
       for await (const rows of rowsOf(db, id))

@@ -10,7 +10,6 @@ import type { Page, Window } from './page.ts';
 import { HOUR_MS } from '../base/durations.ts';
 import type { JobFacts, JobState } from '../repos/jobs.ts';
 import type { JobTable, Schema } from './schema.ts';
-import { storable, storableOrNull } from './text.ts';
 
 export interface StoredJob
   extends JobFacts, Pick<JobTable, 'ordinal' | 'host' | 'dueAt' | 'failures'> {}
@@ -109,7 +108,7 @@ export function jobsIn(database: Database) {
     /** JSON array of log lines; undefined: no such job in the queue. */
     linesOf: (instance: string, queue: string, id: string): Promise<string | undefined> =>
       database.read(async (db) => {
-        const query = db.selectFrom('jobs').select('lines').where('id', '=', storable(id));
+        const query = db.selectFrom('jobs').select('lines').where('id', '=', id);
         const mine = query.where('instance', '=', instance).where('queue', '=', queue);
         return (await mine.executeTakeFirst())?.lines;
       }),
@@ -480,9 +479,9 @@ function rowOf(instance: string, job: JobWrite, owner: string | null): JobTable 
     ...job,
     owner: job.state === 'IN_PROGRESS' ? owner : null,
     instance,
-    error: storableOrNull(job.error),
-    result: job.result === null ? null : storable(JSON.stringify(job.result)),
-    lines: storable(job.lines),
+    error: job.error,
+    result: job.result === null ? null : JSON.stringify(job.result),
+    lines: job.lines,
   };
 }
 

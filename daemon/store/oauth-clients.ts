@@ -5,7 +5,6 @@ import { sql } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import type { Database, Writing } from './database.ts';
 import { deleted, rowsBeyond } from './batches.ts';
-import { storable } from './text.ts';
 
 export interface OAuthClient {
   readonly id: string;
@@ -67,7 +66,6 @@ async function create({ db }: Writing, client: OAuthClient, unusedMax: number): 
     .execute();
   const row = {
     ...client,
-    name: storable(client.name),
     redirectUris: JSON.stringify(client.redirectUris),
     usedAt: null,
   };

@@ -8,7 +8,6 @@ import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { OAuthConsentTable, OAuthRequestTable, OAuthTokenTable, Schema } from './schema.ts';
 import { deleted, rowsBeyond } from './batches.ts';
-import { storableOrNull } from './text.ts';
 
 export type OAuthRequest = OAuthRequestTable;
 export type OAuthConsent = OAuthConsentTable;
@@ -115,8 +114,7 @@ async function addRequest(
     .deleteFrom('oauth_requests')
     .where('hash', 'in', rowsBeyond(requested, perUserMax))
     .execute();
-  const row = { ...request, state: storableOrNull(request.state) };
-  await db.insertInto('oauth_requests').values(row).execute();
+  await db.insertInto('oauth_requests').values(request).execute();
 }
 
 async function takeRequest(db: Kysely<Schema>, hash: string, userId: string): Promise<boolean> {

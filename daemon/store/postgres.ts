@@ -18,6 +18,7 @@ import { type Engine, type Fault, PLUGINS } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
 import { CHANNEL, PostgresListener } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
+import { storable } from './text.ts';
 
 /** Advisory lock of the membership; any constant would do. */
 const MEMBERSHIP_LOCK = 7_243_951_802_116;
@@ -147,7 +148,8 @@ function watched(client: PoolClient): PostgresPoolClient {
   let isBroken = false;
   const run = async (text: string, values: readonly unknown[]): Promise<unknown> => {
     try {
-      return await client.query(text, [...values]);
+      const bound = values.map((value) => (typeof value === 'string' ? storable(value) : value));
+      return await client.query(text, bound);
     } catch (error) {
       // With these severities the server ends the connection.
       if (!(error instanceof DatabaseError) || ['FATAL', 'PANIC'].includes(error.severity ?? ''))

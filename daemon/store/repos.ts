@@ -21,7 +21,6 @@ import {
 } from './connections.ts';
 import type { Database } from './database.ts';
 import type { RepoTable, Schema } from './schema.ts';
-import { storable, storableOrNull } from './text.ts';
 
 export interface RepoLocation {
   readonly kind: SourceKind;
@@ -292,9 +291,9 @@ async function put(db: Transaction<Schema>, repo: StoredRepo): Promise<void> {
   }
   const { address, hostId, facts } = repo.host;
   const host = {
-    address: storable(address),
-    hostId: storable(hostId),
-    facts: storable(JSON.stringify(facts)),
+    address,
+    hostId,
+    facts: JSON.stringify(facts),
   };
   await db
     .insertInto('repo_hosts')
@@ -309,12 +308,12 @@ function rowOf(repo: StoredRepo): RepoTable {
   const column = selection === undefined && rules === undefined ? null : { ...selection, rules };
   return {
     id: repoId,
-    name: storable(name),
+    name,
     visibility,
     enforcement,
-    place: location === undefined ? null : storable(JSON.stringify(location)),
-    remote: storableOrNull(remote ?? null),
-    selection: column === null ? null : storable(JSON.stringify(column)),
+    place: location === undefined ? null : JSON.stringify(location),
+    remote: remote ?? null,
+    selection: column === null ? null : JSON.stringify(column),
   };
 }
 

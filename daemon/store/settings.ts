@@ -3,13 +3,12 @@
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
-import { storable } from './text.ts';
 
 export function settingsIn(database: Database) {
   return {
     get: (name: string): Promise<string | undefined> =>
       database.read(async (db) => {
-        const query = db.selectFrom('settings').select('value').where('name', '=', storable(name));
+        const query = db.selectFrom('settings').select('value').where('name', '=', name);
         return (await query.executeTakeFirst())?.value;
       }),
     set: (name: string, value: string): Promise<void> =>
@@ -36,7 +35,7 @@ export function settingsIn(database: Database) {
 }
 
 async function set({ db, changed }: Writing, name: string, value: string): Promise<void> {
-  const row = { name: storable(name), value: storable(value) };
+  const row = { name, value };
   await db
     .insertInto('settings')
     .values(row)
@@ -46,7 +45,7 @@ async function set({ db, changed }: Writing, name: string, value: string): Promi
 }
 
 async function remove({ db, changed }: Writing, name: string): Promise<boolean> {
-  const count = await deleted(db.deleteFrom('settings').where('name', '=', storable(name)));
+  const count = await deleted(db.deleteFrom('settings').where('name', '=', name));
   if (count > 0) changed({ topic: 'settings' });
   return count > 0;
 }

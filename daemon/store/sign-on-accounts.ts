@@ -3,7 +3,6 @@
 import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
-import { storable } from './text.ts';
 
 /** An account, with its issuer's id. */
 export interface SignOnAccount {
@@ -17,8 +16,8 @@ export function signOnAccountsIn(database: Database) {
     userOf: ({ issuer, subject }: SignOnAccount): Promise<string | undefined> =>
       database.read(async (db) => {
         const users = db.selectFrom('sign_on_accounts').select('userId');
-        const ofIssuer = users.where('issuer', '=', storable(issuer));
-        const account = ofIssuer.where('subject', '=', storable(subject));
+        const ofIssuer = users.where('issuer', '=', issuer);
+        const account = ofIssuer.where('subject', '=', subject);
         return (await account.executeTakeFirst())?.userId;
       }),
     /** Of a user. */
@@ -37,7 +36,7 @@ export function signOnAccountsIn(database: Database) {
     ofIssuer: (issuer: string): Promise<{ readonly userId: string; readonly subject: string }[]> =>
       database.read((db) => {
         const accounts = db.selectFrom('sign_on_accounts').select(['userId', 'subject']);
-        return accounts.where('issuer', '=', storable(issuer)).execute();
+        return accounts.where('issuer', '=', issuer).execute();
       }),
     /** Links them unless they are linked. False: one of them is linked with another, or there is no such active user. */
     link: (userId: string, account: SignOnAccount, at: number): Promise<boolean> =>
@@ -61,14 +60,12 @@ export function signOnAccountsIn(database: Database) {
 async function link(
   { db, lockMembership, lockActiveUser, changed }: Writing,
   userId: string,
-  account: SignOnAccount,
+  { issuer, subject }: SignOnAccount,
   at: number,
 ): Promise<boolean> {
   // Why: while a list of readers is replaced, only the users linked before it are notified.
   await lockMembership();
   if (!(await lockActiveUser(userId))) return false;
-  const issuer = storable(account.issuer);
-  const subject = storable(account.subject);
   const made = await db
     .insertInto('sign_on_accounts')
     .values({ issuer, subject, userId, createdAt: at })

@@ -43,6 +43,25 @@ onBothEngines('users', ({ withStore, within }) => {
     }));
 });
 
+onBothEngines('names with the character NUL', ({ withStore }) => {
+  test('nothing is found by them', () =>
+    withStore(async (store) => {
+      const { users, apiKeys, scopedTokens, oauthClients, grants, audit } = store;
+      await newUser(store);
+      const found = [
+        await users.get('\0'),
+        await users.update('a\0b', { name: 'x' }),
+        await users.remove('a\0b'),
+        await apiKeys.remove('a\0b'),
+        await scopedTokens.revoke('a\0b', 'c\0d', 1),
+        await oauthClients.get('\0'),
+        (await grants.listOfUser('\0', ALL)).total,
+        (await audit.list({ ...ALL, action: '\0', actorId: '\0' })).total,
+      ];
+      assert.deepEqual(found.filter(Boolean), []);
+    }));
+});
+
 onBothEngines('settings', ({ withStore }) => {
   test('several are set all or none', () =>
     withStore(async (store) => {
