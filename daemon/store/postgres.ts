@@ -23,6 +23,9 @@ import { storable } from './text.ts';
 /** Advisory lock of the membership; any constant would do. */
 const MEMBERSHIP_LOCK = 7_243_951_802_116;
 
+/** Milliseconds that a transaction on members waits for a lock, from the first one on. */
+const LOCK_MS_MAX = '300';
+
 /** The engine on the database at `databaseUrl`. Does not connect yet. Errors: NOT_READY for an invalid address. */
 export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
@@ -42,7 +45,9 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
     },
     faultOf,
     lockMembership: async (trx) => {
-      await sql`select pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
+      // Why a limit, and another attempt then: a writer that waits has a connection of the pool, which readers need.
+      await sql`select set_config('lock_timeout', ${LOCK_MS_MAX}, true),
+        pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
     },
     announce: async (trx, changes) => {
       for (const text of new Set(changes.map((change) => JSON.stringify(change)))) {
@@ -56,7 +61,15 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute();
-      return { db: trx, close: () => trx.rollback().execute() };
+      const close = () => trx.rollback().execute();
+      try {
+        // The reader of a dump may be slow.
+        await sql`set local idle_in_transaction_session_timeout = 300000`.execute(trx);
+      } catch (error) {
+        await close();
+        throw error;
+      }
+      return { db: trx, close };
     },
     close: async () => {
       await listener.stop();
@@ -94,8 +107,8 @@ function configOf(databaseUrl: string): ClientConfig {
     // The server cancels a statement, or else the daemon gives up.
     statement_timeout: 20_000,
     query_timeout: 25_000,
-    // The reader of a dump may be slow.
-    idle_in_transaction_session_timeout: 300_000,
+    // A daemon that stopped within a transaction blocks others no longer.
+    idle_in_transaction_session_timeout: 30_000,
     types: {
       // 20: int8, counts and times: both stay below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -234,5 +247,6 @@ function faultOf(error: unknown): Fault | undefined {
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
   if (reason === undefined) return undefined;
   const NotReady = UNWRITABLE.has(code) ? UnwritableError : StoreError;
-  return { error: new NotReady('NOT_READY', reason, error), isTransient: code.startsWith('40') };
+  const isTransient = code.startsWith('40') || code === '55P03';
+  return { error: new NotReady('NOT_READY', reason, error), isTransient };
 }

@@ -161,20 +161,43 @@ onPostgres('faults', (world) => {
       const database = new URL(databaseUrl).pathname.slice(1);
       const elsewhere = (text: string) =>
         server.run(databaseUrl.replace(`/${database}`, '/postgres'), text);
-      let reports = 0;
-      store.onChange((change) => void ('topic' in change && change.topic === 'all' && reports++));
+      const reports: unknown[] = [];
+      store.onChange(
+        (change) => void ('topic' in change && change.topic === 'all' && reports.push(change)),
+      );
       await elsewhere(`ALTER DATABASE ${database} ALLOW_CONNECTIONS false`);
       await elsewhere(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = '${database}' AND query IN ('LISTEN trawl_changes', 'SELECT 1')`,
       );
       const start = performance.now();
-      for (let attempt = 0; reports < 3 && attempt < 6_000; attempt++) await setTimeout(10);
+      for (let attempt = 0; reports.length < 3 && attempt < 6_000; attempt++) await setTimeout(10);
       assert.equal(store.isInformed, false);
-      assert.ok(reports >= 3);
+      assert.ok(reports.length >= 3);
       assert.ok(store.uninformedMs < performance.now() - start);
       await elsewhere(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`);
       await informed(store);
+    }));
+
+  test('writers that wait for each other leave connections to readers', () =>
+    world.withStore(async (store, { databaseUrl }) => {
+      const { server } = world;
+      assert.ok(server !== undefined && databaseUrl !== undefined);
+      const { id } = await newUser(store);
+      const locked = "FROM pg_locks WHERE locktype = 'advisory' AND granted";
+      const holding = assert.rejects(
+        server.run(
+          databaseUrl,
+          'BEGIN; SELECT pg_advisory_xact_lock(7243951802116); SELECT pg_sleep(600)',
+        ),
+      );
+      while ((await server.run(databaseUrl, `SELECT 1 ${locked}`)).length === 0);
+      const writing = Promise.allSettled(Array.from({ length: 12 }, () => newUser(store)));
+      for (let i = 0; i < 5; i++) assert.equal((await store.users.get(id))?.id, id);
+      await server.run(databaseUrl, `SELECT pg_cancel_backend(pid) ${locked}`);
+      await holding;
+      await writing;
+      await newUser(store);
     }));
 
   test('a permanent lock, and a read-only server, are NOT_READY', () =>
