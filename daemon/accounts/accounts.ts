@@ -9,6 +9,7 @@ import { openInstanceSecret } from '../base/config/secrets.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { SearchContexts } from '../repos/search-context.ts';
+import { StoreError } from '../store/error.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Log } from '../base/log.ts';
@@ -319,23 +320,30 @@ export class Accounts {
     const { owner } = this.#configuration;
     if (owner === undefined) return;
     const { email, password, apiKey } = owner;
-    const isFirst = (await this.store.users.count()) === 0;
-    if (isFirst) await this.#makeOwner(email, password);
-    else if (password !== undefined)
+    const isFirst =
+      (await this.store.users.count()) === 0 && (await this.#makeOwner(email, password));
+    if (!isFirst && password !== undefined)
       this.#log.info('users exist: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD have no effect');
     if (apiKey !== undefined) await this.#provideKey(email, apiKey);
   }
 
-  async #makeOwner(email: string, password: SecretText | undefined): Promise<void> {
+  /** False: another daemon on the store has just done it. */
+  async #makeOwner(email: string, password: SecretText | undefined): Promise<boolean> {
     const passwordHash =
       password === undefined ? null : await this.signIn.hashPassword(password.reveal());
-    await this.store.users.create(
-      { email, role: 'OWNER', passwordHash },
-      {
-        recordsOf: ({ id }) =>
-          this.auditLog.made(OPERATOR, 'user.owner_created', { id, type: 'user' }),
-      },
-    );
+    try {
+      await this.store.users.create(
+        { email, role: 'OWNER', passwordHash },
+        {
+          recordsOf: ({ id }) =>
+            this.auditLog.made(OPERATOR, 'user.owner_created', { id, type: 'user' }),
+        },
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof StoreError && error.errorCode === 'USER_ALREADY_EXISTS') return false;
+      throw error;
+    }
   }
 
   async #provideKey(email: string, apiKey: SecretText): Promise<void> {

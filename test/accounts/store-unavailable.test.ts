@@ -8,10 +8,10 @@ import { once } from 'node:events';
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { closeWorlds, repo } from '../http/harness.ts';
+import { closeWorlds, repo, startWorld } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
-import { type AccountsWorld, startAccounts } from './world.ts';
+import { type AccountsWorld, PASSWORD, startAccounts } from './world.ts';
 
 const SOCKET = '.s.PGSQL.5432';
 const skip = POSTGRES_MISSING ?? false;
@@ -92,6 +92,20 @@ interface Away {
   readonly world: AccountsWorld;
   readonly memberCookie: string;
 }
+
+test(
+  'of two daemons that start on an empty store one makes the owner, and both are there',
+  { skip },
+  async () => {
+    const env = {
+      TRAWL_DATABASE_URL: await postgres.createDatabase(),
+      TRAWL_OWNER_EMAIL: 'o@example.com',
+      TRAWL_OWNER_PASSWORD: PASSWORD,
+    };
+    const worlds = await Promise.all([startWorld({ env }), startWorld({ env })]);
+    for (const { control } of worlds) assert.equal(await control.store.users.count(), 1);
+  },
+);
 
 /** A daemon that has heard of its owner and a session. */
 async function startWarm(storeGraceMs: number, repos = [repo(1, 'a')]): Promise<Away> {
