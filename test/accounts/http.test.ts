@@ -340,6 +340,7 @@ test('members: list, get, add, change, remove; the last owner cannot go', async 
     ['PATCH', one(owner.id), ownerKey, { role: 'MEMBER' }, 'LAST_OWNER_CANNOT_BE_DEMOTED'],
     ['PATCH', one(owner.id), ownerKey, { suspended: true }, 'LAST_OWNER_CANNOT_BE_REMOVED'],
     ['PATCH', one(member.id), ownerKey, { requestsPerDay: -1 }, 'INVALID_REQUEST_BODY'],
+    ['PATCH', one(member.id), ownerKey, { requestsPerDay: 2 ** 53 }, 'INVALID_REQUEST_BODY'],
     ['PATCH', one(member.id), ownerKey, { role: null }, 'INVALID_REQUEST_BODY'],
     ['PATCH', one('nobody'), ownerKey, {}, 'NOT_FOUND'],
     ['POST', '/api/ee/users', ownerKey, { email: 'MEMBER@example.com' }, 'USER_ALREADY_EXISTS'],

@@ -47,12 +47,12 @@ function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiErr
   return new ApiError(errorCode, `${field}: ${issue?.message ?? 'invalid'}`);
 }
 
-/** A JSON integer of at least `min`, in any notation (`100`, `1e2`, `100.0`). */
+/** A JSON integer of at least `min` and below 2^53, in any notation (`100`, `1e2`, `100.0`). */
 export function jsonInteger(min: number) {
   const message = `expected an integer >= ${min}`;
   return z
     .number({ error: ({ input }) => (input === undefined ? `missing; ${message}` : message) })
-    .refine((value) => Number.isInteger(value) && value >= min, { error: message })
+    .refine((value) => Number.isSafeInteger(value) && value >= min, { error: message })
     .meta({ override: { type: 'integer', minimum: min } });
 }
 
