@@ -6,7 +6,7 @@ const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!:|\/\/)(.+)$/s
 
 /**
  * The repo name of a remote's address: host, port if any, and path, without `.git`, user and password. Undefined for local
- * paths and invalid addresses.
+ * paths, and for invalid and too long addresses.
  */
 export function repoNameFromUrl(address: string): string | undefined {
   const text = address.trim();
@@ -18,6 +18,9 @@ export function repoNameFromUrl(address: string): string | undefined {
   return joinName(url.host, decodePath(url.pathname));
 }
 
+/** Bound, in bytes: what an index of PostgreSQL takes is 2,704. */
+const NAME_SIZE_MAX = 2_000;
+
 /** Why: `ext::sh -c ...` names a program. */
 const HOST = /^(?:[\p{L}\p{N}._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/iu;
 
@@ -26,7 +29,8 @@ function joinName(host: string, path: string): string | undefined {
   const last = segments.pop()?.replace(/\.git$/, '');
   if (last !== undefined && last !== '') segments.push(last);
   if (!HOST.test(host) || segments.length === 0 || segments.includes('..')) return undefined;
-  return [host.toLowerCase(), ...segments].join('/').replace(/\p{Cc}/gu, '');
+  const name = [host.toLowerCase(), ...segments].join('/').replace(/\p{Cc}/gu, '');
+  return Buffer.byteLength(name) > NAME_SIZE_MAX ? undefined : name;
 }
 
 function decodePath(path: string): string {

@@ -191,6 +191,7 @@ test('names derived from addresses', () => {
     ['file:///srv/git/name.git', undefined],
     ['https://host/', undefined],
     ['git@host:../x', undefined],
+    [`https://host/${'a'.repeat(3_500)}`, undefined],
     ['ext::touch /tmp/x', undefined],
     ['ext::sh -c id% >&2', undefined],
     ['<b>host:owner/name', undefined],
