@@ -1,23 +1,18 @@
-// Connects the command line to this process. If the reader of a pipe closes early (`| head`) it exits quietly.
+// Connects the command line to this process. If the reader of the results closes the pipe early (`| head`) it exits quietly.
 
+import { systemCodeOf } from '../base/caught.ts';
 import { loadLibc } from '../base/libc.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';
 import { showPaged } from './pager.ts';
 
-function isClosedPipe(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EPIPE';
-}
-
-/** Results that cannot be written are an error, as "no match" would be wrong; lost messages (a full disk) are not. */
+/** Results that cannot be written are an error, as "no match" would be wrong; lost messages are not: a daemon outlives the reader of its log. */
 function endWithStreams(): void {
   process.stdout.on('error', (error) => {
-    if (isClosedPipe(error)) process.exit(EXIT_OK);
+    if (systemCodeOf(error) === 'EPIPE') process.exit(EXIT_OK);
     process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
     process.exit(EXIT_ERROR);
   });
-  process.stderr.on('error', (error) => {
-    if (isClosedPipe(error)) process.exit(EXIT_OK);
-  });
+  process.stderr.on('error', () => {});
 }
 
 /** The argument parser reads the environment itself, where an empty variable must count as unset. */

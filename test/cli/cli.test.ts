@@ -292,6 +292,14 @@ test('a closed pipe ends quietly with 0', async () => {
   assert.doesNotMatch(stderr, /EPIPE|rror/);
 });
 
+test('a command goes on without the reader of its messages', async () => {
+  const { child, outcome } = start(['index', 'bad']);
+  child.stderr?.destroy();
+  const { code, stdout } = await outcome;
+  assert.equal(code, 2);
+  assert.match(stdout, /^bad: failed/);
+});
+
 test('unwritable results are an error, unwritable messages are ignored', async () => {
   const full = openSync('/dev/full', 'w');
   const results = await start(['search', 'b'], { stdio: ['ignore', full, 'pipe'] }).outcome;
