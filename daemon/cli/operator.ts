@@ -110,26 +110,31 @@ function withQuery(path: string, query: Query = {}): string {
 }
 
 /**
- * Creates a missing data directory if `isMaking`. Errors: UsageError if there is none, or its owner accepts no
- * commands; those of openOffline.
+ * Creates a missing data directory if `isMaking`. Errors: UsageError if there is none, or other files are there, or its
+ * owner accepts no commands; those of openOffline.
  */
 export async function openOperator(
   configuration: Configuration,
   isMaking: boolean,
 ): Promise<Operator> {
   const { dataDir } = configuration;
-  if (!isMaking && !existsSync(dataDir))
-    throw new UsageError(
-      `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
-    );
+  if (!isMaking && !existsSync(dataDir)) throw noDataDir(dataDir);
   const log = createLog(configuration.log);
   const open = async (): Promise<Closable> => {
     // The store loads much code that is not needed if a daemon runs.
+    const { hasOtherFiles } = await import('../index/catalog/data-dir.ts');
+    if (await hasOtherFiles(dataDir)) throw noDataDir(dataDir);
     const { openOffline } = await import('../app/offline.ts');
     return await openOffline(configuration, log);
   };
   const reachThis = (): Promise<Opened> => reach(configuration, open, WAIT_MS);
   return new Operator(reachThis, await reachThis());
+}
+
+function noDataDir(dataDir: string): UsageError {
+  return new UsageError(
+    `there is no data directory ${dataDir}; run this in the folder where Trawl was started, or name its data directory with --data-dir`,
+  );
 }
 
 /**

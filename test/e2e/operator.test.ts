@@ -3,7 +3,15 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
@@ -293,6 +301,16 @@ void test('without a daemon: all commands work, and a later daemon has their res
   assert.equal(served.process.stderr.includes('Set up the owner'), false);
   assert.equal(await searchStatus(served, key), 200);
   await served.process.stop();
+});
+
+void test('a folder with other files is no data directory, and stays as it was', async () => {
+  const folder = makeRepo({ 'a.txt': 'plum\n' });
+  const before = readdirSync(folder);
+  const operator = new OperatorApi(folder);
+  const commands = [['user', 'list'], ['status'], ['user', 'add', 'a@x.org'], ['backup', '/no/b']];
+  for (const command of commands)
+    assert.match(await operator.refused(command), /there is no data directory/);
+  assert.deepEqual(readdirSync(folder), before);
 });
 
 void test('with a daemon: all commands work, and apply from the next request on', async () => {

@@ -39,6 +39,19 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   }
 }
 
+/** Of a data directory from its first moments on. */
+const MARKS: readonly string[] = ['lock', 'store.db', INDEX_FILE];
+/** What may be there before; the last one is of a new disk. */
+const BEFORE: readonly string[] = ['secret', '.gitignore', 'lost+found'];
+
+/** Whether a folder is not a data directory, and has files of somebody else. Errors: it cannot be listed. */
+export async function hasOtherFiles(folder: string): Promise<boolean> {
+  const names = existsSync(folder) ? await readdir(folder) : [];
+  return (
+    !names.some((name) => MARKS.includes(name)) && !names.every((name) => BEFORE.includes(name))
+  );
+}
+
 /** Removes temporary files of a killed process. */
 async function removeHalfWritten(dataDir: string): Promise<void> {
   for (const entry of await readdir(dataDir, { withFileTypes: true }))
