@@ -93,6 +93,13 @@ const NOT_WAITED_FOR =
   'a missing source is waited for if there are others, or if it was indexed in this data directory before; ' +
   'there is nothing to serve';
 
+/** Errors: the reason for which a daemon does not start. */
+async function waitsForNone(error: unknown): Promise<never> {
+  const { ProbeError } = await import('../sources/git/path-kind.ts');
+  const isMissing = error instanceof ProbeError && error.failure === 'not_found';
+  throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
+}
+
 /** Resolves once the daemon listens. `onWait` gets the reason while it waits for the configuration file. */
 async function serve(
   options: ServeOptions,
@@ -106,26 +113,47 @@ async function serve(
   const flags = { host, port, baseUrl, anonymousAccess, workers };
   const configuration = await configurationOf(options, flags, onWait);
   const log = createLog(configuration.log);
-  const isDefault = options.sources.length + Object.keys(configuration.connections).length === 0;
-  const sources = isDefault && defaultSource !== undefined ? [defaultSource] : options.sources;
-  const { ProbeError } = await import('../sources/git/path-kind.ts');
+  const isAlone = Object.keys(configuration.connections).length === 0;
+  const isDefault = options.sources.length === 0 && isAlone && defaultSource !== undefined;
+  const sources = (isDefault ? [defaultSource] : options.sources).map(localPath);
+  if (isAlone && sources.length > 0)
+    await checkSources(configuration.dataDir, sources).catch(waitsForNone);
   const show = withSpeed(progressListener(configuration, log, onProgress));
   const started = startDaemon({
     configuration,
     log,
     env: process.env,
-    sources: sources.map(localPath),
+    sources,
     mode: options.mode,
     change: options.change,
     onProgress: (repo, progress) => show({ repo, ...progress }),
   });
-  const daemon = await started.catch((error: unknown) => {
-    const isMissing = error instanceof ProbeError && error.failure === 'not_found';
-    throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
-  });
+  const daemon = await started.catch(waitsForNone);
   noteSources(configuration.dataDir, options.sources.map(localPath));
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, ...supervised(daemon, configuration.manager, log), needsKey };
+}
+
+const NOTHING = 'nothing to index: give a path';
+
+/**
+ * A command that can do nothing must not make a data directory, which would hide one in a folder above. Errors: ProbeError
+ * of the first source, if none can be read; UsageError without sources, or if one is in the data directory.
+ */
+async function checkSources(dataDir: string, sources: readonly string[]): Promise<void> {
+  const { INDEX_FILE } = await import('../store/sqlite.ts');
+  // Sources that it knows may be missing for a while.
+  if (existsSync(path.join(dataDir, INDEX_FILE))) return;
+  const { layoutOf } = await import('../sources/git/path-kind.ts');
+  const { claimOwnFolder, isInOwnFolder } = await import('../sources/disk/own-folder.ts');
+  claimOwnFolder(path.resolve(dataDir));
+  const inside = sources.find(isInOwnFolder);
+  if (inside !== undefined) throw new UsageError(`${inside} is the data directory, or in it`);
+  const found = await Promise.allSettled(sources.map(layoutOf));
+  const [first] = found;
+  if (first === undefined) throw new UsageError(NOTHING);
+  if (first.status === 'rejected' && found.every(({ status }) => status === 'rejected'))
+    throw first.reason;
 }
 
 interface ToolOptions extends CommonOptions {
@@ -187,6 +215,8 @@ async function indexSources(
       : { ...configuration.log, format: 'json', write: onLogLine },
   );
   const show = withSpeed(progressListener(configuration, log, onProgress));
+  const sources = options.sources.map(localPath);
+  await checkSources(configuration.dataDir, sources);
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     databaseUrl: configuration.databaseUrl?.reveal(),
@@ -213,7 +243,6 @@ async function indexSources(
   try {
     const { served, symbols } = instance;
     const indexer = instance.indexer;
-    const sources = options.sources.map(localPath);
     if (sources.length === 0) {
       await indexer.sources.confirm();
       await indexer.rules.changeServed(options.change, options.repo);
@@ -225,7 +254,7 @@ async function indexSources(
     const selected = records.filter(
       ({ name }) => options.repo === undefined || name === options.repo,
     );
-    if (selected.length === 0) throw new UsageError('nothing to index: give a path');
+    if (selected.length === 0) throw new UsageError(NOTHING);
     noteSources(configuration.dataDir, sources);
     const results = await indexer.jobs.indexAll(selected, options.isForced);
     await indexer.merger.run();

@@ -92,6 +92,16 @@ void test('without an index every command says so and what to do', async () => {
   assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
+void test('a command that fails at once makes no data directory, which would hide one above', async () => {
+  const cwd = temporaryFolder();
+  const commands = [['index', 'nosuch'], ['index'], ['serve', '--port', '0', 'nosuch']];
+  for (const command of [...commands, ['license', 'set', '-']]) {
+    const { code, stderr } = await trawl(command, { cwd, input: 'no licence' });
+    assert.equal(code, 2, stderr);
+    assert.deepEqual(readdirSync(cwd), [], command.join(' '));
+  }
+});
+
 void test('an index is found from a folder below, otherwise the daemon at the usual port', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a/b/plum.txt': 'plum\n' });

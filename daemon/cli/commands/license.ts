@@ -14,6 +14,7 @@ import { messageOf } from '../../base/caught.ts';
 import { readOwn } from '../../base/own-file.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
+import { DATA_DIR } from '../known-sources.ts';
 import { formatRows } from '../format.ts';
 import {
   callOperator,
@@ -256,7 +257,7 @@ async function set(file: string, flags: OperatorFlags, context: CliContext): Pro
     context,
     flags,
     (operator) => operator.call<typeof setLicence>('PUT', PATH, { body: { key: key.trim() } }),
-    true,
+    flags.dataDir !== DATA_DIR,
   );
   printInForce(licence, flags, context);
 }
