@@ -5,13 +5,17 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readOwn, replaceOwn } from '../base/own-file.ts';
+import { UsageError } from './errors.ts';
 
 export const DATA_DIR = '.trawl';
 
 /** Bound: size of the file. */
 const SOURCES_MAX = 500;
 
-/** The nearest one at or above a folder, not another user's; if none exists, the path that it would have. */
+/**
+ * The nearest one at or above a folder, not another user's; if none exists, the path that it would have. Errors: as
+ * `ownDataDir`.
+ */
 export function findDataDir(folder: string): string {
   const known = readKnown();
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
@@ -19,6 +23,20 @@ export function findDataDir(folder: string): string {
       if (dataDir !== undefined && isOwn(dataDir)) return dataDir;
     if (at === path.dirname(at)) return DATA_DIR;
   }
+  ownDataDir(folder);
+  return DATA_DIR;
+}
+
+/** The path of the one in a folder, or that it would have. Errors: UsageError if another user has made it. */
+export function ownDataDir(folder: string): string {
+  const dataDir = path.join(folder, DATA_DIR);
+  const owner = statSync(dataDir, { throwIfNoEntry: false })?.uid;
+  // Safety: its owner would get queries and passwords, and see what is stored in it.
+  if (owner !== undefined && owner !== (process.getuid?.() ?? owner))
+    throw new UsageError(
+      `${path.resolve(dataDir)} is of another user (${owner}); if you trust that user, name it with --data-dir`,
+    );
+  return dataDir;
 }
 
 /** Never fails: where the file cannot be written, nothing is noted. @param sources  absolute paths */

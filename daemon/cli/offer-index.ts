@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { CliContext } from './context.ts';
 import { describeResult } from './commands/index-sources.ts';
-import { DATA_DIR } from './known-sources.ts';
+import { ownDataDir } from './known-sources.ts';
 import { createProgress } from './progress.ts';
 import type { CommonOptions } from './open-local.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -22,7 +22,7 @@ export async function offerIndex(
   });
   stdin.pause();
   if (!/^\s*(?:y(?:es)?\s*)?$/i.test(answer)) return undefined;
-  const dataDir = path.join(folder, DATA_DIR);
+  const dataDir = ownDataDir(folder);
   const progress = createProgress(stderr, true);
   const made = { ...options, dataDir, logLevel: options.logLevel ?? 'warn' };
   try {

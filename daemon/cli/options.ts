@@ -8,7 +8,7 @@ import { LOG_LEVELS } from '../base/log-levels.ts';
 import { SOURCE_KINDS, type SourceKind, VISIBILITIES } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import { UsageError } from './errors.ts';
-import { DATA_DIR, findDataDir } from './known-sources.ts';
+import { DATA_DIR, findDataDir, ownDataDir } from './known-sources.ts';
 import type { CliContext } from './context.ts';
 import type { CommonOptions } from './open-local.ts';
 
@@ -70,14 +70,20 @@ export async function readSecretInput(stdin: Readable, what: string): Promise<st
 
 /** Adds `--data-dir`, `--config`, `--log-level`; an unnamed data directory is that of the current folder. */
 export function addCommonOptions(command: Command): Command {
-  return addOwnOptions(command).hook('preAction', (_, called) => {
-    if (called.getOptionValueSource('dataDir') === 'default')
-      called.setOptionValueWithSource('dataDir', findDataDir('.'), 'default');
-  });
+  return addDataOptions(command, findDataDir);
 }
 
 /** For commands that may create the data directory: in the current folder. */
 export function addOwnOptions(command: Command): Command {
+  return addDataOptions(command, ownDataDir);
+}
+
+/** @param unnamed  the data directory for the current folder */
+function addDataOptions(command: Command, unnamed: (folder: string) => string): Command {
+  command.hook('preAction', (_, called) => {
+    if (called.getOptionValueSource('dataDir') === 'default')
+      called.setOptionValueWithSource('dataDir', unnamed('.'), 'default');
+  });
   const logLevel = new Option(
     '--log-level <level>',
     'minimum severity of log messages (default: from the configuration file, else info)',

@@ -1,10 +1,10 @@
 // ripgrep's options as a query: what is asked for the words and options of a command line, and which data directory a folder has.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { findDataDir, noteSources } from '../../daemon/cli/known-sources.ts';
+import { findDataDir, noteSources, ownDataDir } from '../../daemon/cli/known-sources.ts';
 import { pathStarts } from '../../daemon/cli/path-starts.ts';
 import { askedOf, type PatternFlags } from '../../daemon/cli/ripgrep-query.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -147,3 +147,16 @@ test('the data directory of a folder is in it, above it, or where it was indexed
     process.env = before;
   }
 });
+
+test(
+  'a data directory of another user in the current folder is refused by its name',
+  { skip: process.getuid?.() !== 0 && 'only root can give a folder away' },
+  () => {
+    const folder = temporaryFolder();
+    mkdirSync(path.join(folder, '.trawl'));
+    chownSync(path.join(folder, '.trawl'), 12_345, 12_345);
+    const message = /\.trawl is of another user \(12345\).*--data-dir/;
+    assert.throws(() => findDataDir(folder), message);
+    assert.throws(() => ownDataDir(folder), message);
+  },
+);
