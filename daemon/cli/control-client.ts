@@ -57,7 +57,7 @@ export function callControl(
       const code = systemCodeOf(error) ?? '';
       const isUnchanged = method === 'GET' || (body !== undefined && !isLetIn);
       if (NOT_THERE.includes(code) || (isUnchanged && GONE.includes(code)))
-        reject(new NoDaemonError(socketPath));
+        reject(new NoDaemonError(`no daemon answers at ${socketPath}`, { cause: error }));
       else reject(isUnchanged || !GONE.includes(code) ? error : unknownOutcome(error));
     });
     if (body === undefined) sent.end();

@@ -102,8 +102,21 @@ export function daemonAt(url: string, apiKey: string | undefined): Daemon {
   };
 }
 
-function refusal(
-  { name, advice }: Daemon,
+/** The connection was lost. */
+export function lostError(name: string, cause: unknown): UsageError {
+  return new UsageError(`${name} went away during the search; repeat it`, { cause });
+}
+
+/** The whole body, as JSON; undefined: it is none. Errors: UsageError if the connection is lost. */
+export async function readBody(name: string, body: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const whole = await text(body).catch((error: unknown) => {
+    throw lostError(name, error);
+  });
+  return parseBody(whole);
+}
+
+export function refusal(
+  { name, advice }: Pick<Daemon, 'name' | 'advice'>,
   endpoint: string,
   status: number,
   value: unknown,
@@ -163,7 +176,7 @@ export function openRemoteSearch(daemon: Daemon): SearchSource {
     example: unknown,
   ): Promise<Value> => {
     const { status, body } = await daemon.post(endpoint, JSON.stringify(call), signal);
-    const value = parseBody(await text(body));
+    const value = await readBody(daemon.name, body);
     if (status === 200 && isLike<Value>(value, example)) return value;
     throw refusal(daemon, endpoint, status, value);
   };
@@ -177,7 +190,7 @@ export function openRemoteSearch(daemon: Daemon): SearchSource {
         signal,
       );
       if (!contentType.startsWith('text/event-stream'))
-        throw refusal(daemon, endpoint, status, parseBody(await text(body)));
+        throw refusal(daemon, endpoint, status, await readBody(daemon.name, body));
       const isComplete = yield* eventsOf(body);
       if (!isComplete) throw new UsageError('the stream ended early');
     },

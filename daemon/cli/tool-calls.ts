@@ -112,7 +112,8 @@ export class ToolCalls {
     const opened = await reach(configuration, () => this.#startDaemon(), INDEX_WAIT_MS);
     const { socketPath } = opened;
     if (this.#daemon === undefined) this.#unserved = this.#options.sources;
-    const isGone = (): Promise<never> => Promise.reject(new NoDaemonError(socketPath));
+    const isGone = (): Promise<never> =>
+      Promise.reject(new NoDaemonError(`no daemon answers at ${socketPath}`));
     this.#operator = new Operator(isGone, opened);
     const client = new Client({ name: 'trawl-mcp', version: readProductVersion() });
     // The calls of a lost stream would never end.
