@@ -86,7 +86,15 @@ function shareDone({ bytesDone, bytesTotal, filesDone, filesTotal }: IndexProgre
 
 function barView(stream: Writable): View {
   const bar = new SingleBar(
-    { stream, format: '{bar} {text}', barsize: 24, clearOnComplete: true, hideCursor: true },
+    {
+      stream,
+      format: '{bar} {text}',
+      barsize: 24,
+      clearOnComplete: true,
+      // A signal that ends the process would leave the terminal without them. Lines are cut at its width instead.
+      hideCursor: false,
+      linewrap: true,
+    },
     Presets.shades_classic,
   );
   return {

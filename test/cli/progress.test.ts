@@ -180,6 +180,17 @@ void test('progress: the bar can restart after a stop', () => {
   view.stop();
 });
 
+void test('progress: the bar leaves the terminal as it was at any moment', () => {
+  const stream = Object.assign(new Memory(), { isTTY: true, columns: 40 });
+  const view = createProgress(stream, true);
+  view.update(PROGRESS);
+  for (const hidden of ['?25l', '?7l']) assert.ok(!stream.text.includes(hidden));
+  assert.match(stream.text, /reading/);
+  // A longer line would be wrapped, and not be overwritten.
+  assert.doesNotMatch(stream.text, /ETA/);
+  view.stop();
+});
+
 void test('progress: numbers are formatted for people', () => {
   assert.deepEqual([0, 999, 1000, 12_345, 99_960, 999_499, 999_600, 1.3e9].map(formatBytes), [
     '0 B',

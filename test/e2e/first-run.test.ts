@@ -174,7 +174,7 @@ void test('sources that cannot be indexed: exit 2 and a message that names them'
 });
 
 /** Ends what is drawn in place: progress. */
-const SHOWS_CURSOR = '\u001b[?25h';
+const CLEARS_LINE = '\u001b[2K';
 
 /** What a command shows on a terminal, and the lines of it behind the progress: a pseudo terminal of util-linux, `script`, which Debian always has. */
 async function runOnTerminal(args: readonly string[]): Promise<Outcome & { lines: string[] }> {
@@ -182,7 +182,7 @@ async function runOnTerminal(args: readonly string[]): Promise<Outcome & { lines
   const outcome = await new Running('script', ['-qec', quoted, '/dev/null'], {
     env: { TERM: 'xterm' },
   }).ended;
-  const [displayed = ''] = outcome.stdout.split(SHOWS_CURSOR).slice(-1);
+  const [displayed = ''] = outcome.stdout.split(CLEARS_LINE).slice(-1);
   const lines = stripVTControlCharacters(displayed);
   return { ...outcome, lines: lines.split(/\r?\n/).filter((line) => line !== '') };
 }
