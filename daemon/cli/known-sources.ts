@@ -2,7 +2,7 @@
 // elsewhere. For the latter `serve` and `index` note each source outside of their data directory's folder, in a file of the
 // user's: `sources` in $XDG_STATE_HOME/trawl. It is a convenience: without it the data directory is named.
 
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { UsageError } from './errors.ts';
@@ -10,18 +10,18 @@ import { UsageError } from './errors.ts';
 export const DATA_DIR = '.trawl';
 
 /** Bound: size of the file. */
-const SOURCES_MAX = 500;
+const NOTES_MAX = 500;
 
 /**
  * The nearest one at or above a folder, not another user's; if none exists, the path that it would have. Errors: as
  * `ownDataDir`.
  */
 export function findDataDir(folder: string): string {
-  const known = readKnown();
+  const known = new Map(readNotes());
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
     for (const dataDir of [path.join(at, DATA_DIR), known.get(at)])
       if (dataDir !== undefined && isOwn(dataDir)) return dataDir;
-    if (at === path.dirname(at)) return DATA_DIR;
+    if (at === path.dirname(at)) break;
   }
   ownDataDir(folder);
   return DATA_DIR;
@@ -43,26 +43,37 @@ export function ownDataDir(folder: string): string {
 export function noteSources(dataDir: string, sources: readonly string[]): void {
   const file = fileName();
   if (file === undefined) return;
-  const above = path.dirname(path.resolve(dataDir));
-  const added = sources.filter((source) => {
-    const isFoundAbove = path.basename(dataDir) === DATA_DIR && isBelow(source, above);
-    return !isFoundAbove && !/[\t\n]/.test(source + dataDir);
-  });
-  const known = readKnown();
-  if (added.every((source) => known.get(source) === path.resolve(dataDir))) return;
-  for (const source of added) {
-    known.delete(source);
-    known.set(source, path.resolve(dataDir));
-  }
-  const lines = [...known]
-    .filter((entry) => isOwn(entry[1]))
-    .slice(-SOURCES_MAX)
-    .map((entry) => `${entry.join('\t')}\n`);
+  const real = realPathOf(dataDir);
+  const above = path.dirname(real);
+  const isFoundAbove = (source: string): boolean =>
+    path.basename(real) === DATA_DIR && isBelow(source, above);
+  const notes = readNotes();
+  const known = new Map(notes);
+  const added = sources
+    .map(realPathOf)
+    .filter((source) => known.get(source) !== real && !isFoundAbove(source))
+    .filter((source) => !/[\t\n]/.test(source + real));
+  if (added.length === 0) return;
+  const lines = added.map((source) => `${source}\t${real}\n`);
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    replaceOwn(file, lines.join(''));
+    // Another process may note a source at the same moment.
+    if (notes.length < NOTES_MAX) appendFileSync(file, lines.join(''), { mode: 0o600 });
+    else {
+      const kept = [...known].filter((entry) => isOwn(entry[1])).slice(-NOTES_MAX / 2);
+      replaceOwn(file, [...kept.map((entry) => `${entry.join('\t')}\n`), ...lines].join(''));
+    }
   } catch {
     // A home that is read-only.
+  }
+}
+
+/** What the current folder is called inside of it. */
+function realPathOf(place: string): string {
+  try {
+    return realpathSync.native(place);
+  } catch {
+    return path.resolve(place);
   }
 }
 
@@ -74,18 +85,16 @@ function fileName(): string | undefined {
   return isHome ? path.join(home, '.local', 'state', 'trawl', 'sources') : undefined;
 }
 
-/** Data directories by source. */
-function readKnown(): Map<string, string> {
+/** Sources and their data directories; of a source the last one counts. */
+function readNotes(): (readonly [source: string, dataDir: string])[] {
   try {
     const lines = readOwn(fileName() ?? '')
       .toString()
       .split('\n');
     const entries = lines.map((line) => line.split('\t'));
-    return new Map(
-      entries.flatMap(([source, dataDir]) => (source && dataDir ? [[source, dataDir]] : [])),
-    );
+    return entries.flatMap(([source, dataDir]) => (source && dataDir ? [[source, dataDir]] : []));
   } catch {
-    return new Map();
+    return [];
   }
 }
 

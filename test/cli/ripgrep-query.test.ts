@@ -1,7 +1,9 @@
 // ripgrep's options as a query: what is asked for the words and options of a command line, and which data directory a folder has.
 
 import assert from 'node:assert/strict';
-import { chownSync, mkdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { findDataDir, noteSources, ownDataDir } from '../../daemon/cli/known-sources.ts';
@@ -140,6 +142,10 @@ test('the data directory of a folder is in it, above it, or where it was indexed
     assert.equal(findDataDir(path.join(tree, 'a', 'b')), data);
     const written = readFileSync(path.join(folder, 'state', 'trawl', 'sources'), 'utf8');
     assert.equal(written, `${tree}\t${data}\n`);
+    mkdirSync(path.join(folder, 'real'));
+    symlinkSync('real', path.join(folder, 'link'));
+    noteSources(data, [path.join(folder, 'link')]);
+    assert.equal(findDataDir(path.join(folder, 'real')), data);
     mkdirSync(path.join(tree, 'a', '.trawl'));
     assert.equal(findDataDir(path.join(tree, 'a', 'b')), path.join(tree, 'a', '.trawl'));
     assert.equal(findDataDir(tree), data);
@@ -160,3 +166,17 @@ test(
     assert.throws(() => ownDataDir(folder), message);
   },
 );
+
+test('sources that processes note at the same time are all noted', async () => {
+  const [folder, home] = [temporaryFolder(), temporaryFolder()];
+  const module = new URL('../../daemon/cli/known-sources.js', import.meta.url).href;
+  const program = `const { noteSources } = await import(${JSON.stringify(module)});
+    for (let i = 0; i < 25; i++) noteSources(${JSON.stringify(folder)}, [process.argv[1] + '/' + i]);`;
+  const noting = Array.from({ length: 4 }, (_, k) => {
+    const args = ['--input-type=module', '-e', program, `/${k}`];
+    return once(spawn(process.execPath, args, { env: { XDG_STATE_HOME: home } }), 'close');
+  });
+  for (const [code] of await Promise.all(noting)) assert.equal(code, 0);
+  const written = readFileSync(path.join(home, 'trawl', 'sources'), 'utf8');
+  assert.equal(new Set(written.trim().split('\n')).size, 100);
+});
