@@ -1,7 +1,7 @@
 // How paths of results are shown. Where the file is on this machine: relative to the current folder, if that is in the source or
 // above it, else absolute. All others: `repository:path`.
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { FileResult } from '../api/search/search-schemas.ts';
 import { byRepository, type PathStart, type PathStarts } from './search-output.ts';
@@ -18,16 +18,14 @@ export async function pathStarts(
   files: readonly FileResult[],
   here = process.cwd(),
 ): Promise<PathStarts> {
-  const firsts = new Map(files.map((file) => [file.repository, file.fileName.text]));
-  if (firsts.size === 0) return byRepository;
+  if (files.length === 0) return byRepository;
+  const names = new Set(files.map(({ repository }) => repository));
   const starts = new Map<
     string,
     { readonly start: Start; readonly revisions: readonly string[] }
   >();
-  for (const [name, folder] of await source.folders([...firsts.keys()])) {
-    // Not so in a bare repository.
-    if (!existsSync(path.join(folder, '.git')) && !existsSync(path.join(folder, firsts.get(name)!)))
-      continue;
+  for (const [name, folder] of await source.folders([...names])) {
+    if (!hasFiles(folder)) continue;
     const start = startIn(realpathSync.native(folder), here);
     starts.set(name, { start, revisions: [ON_DISK, checkedOut(folder)] });
   }
@@ -39,10 +37,22 @@ export async function pathStarts(
   };
 }
 
+/** Whether a folder is there and is not a bare repository. */
+function hasFiles(folder: string): boolean {
+  const has = (name: string): boolean => existsSync(path.join(folder, name));
+  return has('.git') || (has('.') && !['HEAD', 'objects', 'refs'].every(has));
+}
+
 /** The branch that a work tree shows, as a full ref; "" if unknown. */
 function checkedOut(folder: string): string {
+  const git = path.join(folder, '.git');
   try {
-    const head = readFileSync(path.join(folder, '.git', 'HEAD'), 'utf8');
+    // A file in a linked work tree.
+    const linked = statSync(git).isFile() && /^gitdir: (.+)$/m.exec(readFileSync(git, 'utf8'))?.[1];
+    const head = readFileSync(
+      path.join(linked ? path.resolve(folder, linked) : git, 'HEAD'),
+      'utf8',
+    );
     return /^ref: (\S+)/.exec(head)?.[1] ?? '';
   } catch {
     return '';

@@ -9,7 +9,7 @@ import test from 'node:test';
 import { findDataDir, noteSources, ownDataDir } from '../../daemon/cli/known-sources.ts';
 import { pathStarts } from '../../daemon/cli/path-starts.ts';
 import { askedOf, type PatternFlags } from '../../daemon/cli/ripgrep-query.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { file } from './responses.ts';
 
 type Row = readonly [words: string, flags: Partial<PatternFlags>, query: string, rest?: object];
@@ -126,6 +126,24 @@ test('paths are relative to the folder, absolute, or of the repository', async (
   assert.equal(await shown('src/deep', 'deeper.c'), '../deeper.c');
   assert.equal(await shown('other', 'x/y.c'), path.join(folder, 'src/x/y.c'));
   assert.equal(await shown('src', 'x/y.c', 'r/b'), 'r/b:x/y.c');
+});
+
+test('only a bare repository has no files, and a linked work tree has a branch of its own', async () => {
+  const folder = temporaryFolder();
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  git(repo, 'worktree', 'add', '-q', '-b', 'side', path.join(folder, 'linked'));
+  git(folder, 'clone', '-q', '--bare', repo, 'bare');
+  mkdirSync(path.join(folder, 'plain'));
+  const shown = async (name: string, branches: string[]): Promise<string> => {
+    const folders = new Map([['r', path.join(folder, name)]]);
+    const found = { ...file('gone.txt', [], 'r'), branches };
+    const source = { folders: () => Promise.resolve(folders) };
+    return (await pathStarts(source, [found], folder))(found).lead;
+  };
+  assert.equal(await shown('plain', ['HEAD']), 'plain/');
+  assert.equal(await shown('linked', ['refs/heads/side']), 'linked/');
+  assert.equal(await shown('bare', ['HEAD']), 'r:');
+  assert.equal(await shown('missing', ['HEAD']), 'r:');
 });
 
 test('the data directory of a folder is in it, above it, or where it was indexed', () => {
