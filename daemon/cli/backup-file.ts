@@ -2,11 +2,14 @@
 // the data directory, folders and devices are never replaced.
 
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { syncPath } from '../base/synced.ts';
 import { messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Errors: UsageError if the file cannot be written, or must not be; the errors of `parts`. */
 export async function writeBackupFile(
@@ -19,6 +22,12 @@ export async function writeBackupFile(
   const handle = await open(partial, 'wx', 0o600).catch((error: unknown) => {
     throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
   });
+  const isInterrupted = (signal: NodeJS.Signals): void => {
+    rmSync(partial, { force: true });
+    process.off(signal, isInterrupted);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, isInterrupted);
   let size = 0;
   try {
     for await (const part of parts) {
@@ -32,13 +41,20 @@ export async function writeBackupFile(
     await handle.close().catch(() => {});
     await rm(partial, { force: true });
     throw error;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, isInterrupted);
   }
   await syncPath(path.dirname(file));
   return { size };
 }
 
+/** Names of what a process has open: its standard output may be a file, which would lose what others write to it. */
+const OPENED = /^\/dev\/(?:stdin|stdout|stderr|fd\/.*)$|^\/proc\//;
+
 /** The file itself, where `name` is a link. */
 async function targetOf(name: string, dataDir: string): Promise<string> {
+  if (OPENED.test(path.resolve(name)))
+    throw new UsageError(`${name} is a file that is open already; name the file itself`);
   const found = await stat(name).catch(() => undefined);
   if (found?.isDirectory() === true)
     throw new UsageError(

@@ -4,10 +4,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
+  closeSync,
   cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   statSync,
@@ -27,6 +29,7 @@ import {
   eventually,
   get,
   post,
+  Running,
   serve,
   serveIndexed,
   startTrawl,
@@ -332,6 +335,27 @@ void test('killed during a backup: no file of that name, and the next one works'
   assert.equal((await usersOf(targetDir)).emails.length, USER_COUNT + 1);
 });
 
+void test('interrupted during a backup: no file is left', async () => {
+  const folder = temporaryFolder();
+  const module = new URL('../../daemon/cli/backup-file.js', import.meta.url).href;
+  const program = `const { writeBackupFile } = await import(${JSON.stringify(module)});
+    async function* endless() {
+      yield Buffer.from('a');
+      console.error('writing');
+      await new Promise((resolve) => setInterval(resolve, 2 ** 30));
+    }
+    await writeBackupFile(process.argv[1], ${JSON.stringify(temporaryFolder())}, endless());`;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const args = ['--input-type=module', '-e', program, path.join(folder, 'b.tar')];
+    const backing = new Running(process.execPath, args, {});
+    await backing.until(/writing/);
+    assert.equal(readdirSync(folder).length, 1);
+    await backing.stop(signal);
+    assert.equal(backing.child.signalCode, signal);
+    assert.deepEqual(readdirSync(folder), []);
+  }
+});
+
 void test('killed during a restore: the state before or the complete one', async () => {
   const { options, dataDir } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
@@ -364,6 +388,7 @@ void test('a backup replaces no file of the data directory, no folder and no dev
   const { dataDir, options } = await copyInstance();
   const folder = temporaryFolder();
   const { emails } = await usersOf(dataDir);
+  const opened = openSync(path.join(folder, 'opened'), 'w');
   symlinkSync(path.join(dataDir, 'store.db'), path.join(folder, 'link'));
   const reasons: [string, RegExp][] = [
     [path.join(dataDir, 'store.db'), /store\.db is in the data directory/],
@@ -371,10 +396,13 @@ void test('a backup replaces no file of the data directory, no folder and no dev
     [path.join(folder, 'link'), /link is in the data directory/],
     [folder, /is a folder; name a file/],
     ['/dev/null', /is not a regular file/],
+    [`/proc/${process.pid}/fd/${opened}`, /is a file that is open already; name the file itself/],
   ];
   for (const [file, reason] of reasons)
     assert.match(await refused(['backup', file], options), reason);
   assert.deepEqual((await usersOf(dataDir)).emails, emails);
+  closeSync(opened);
+  assert.equal(statSync(path.join(folder, 'opened')).size, 0);
   assert.equal(statSync('/dev/null').isCharacterDevice(), true);
   writeFileSync(path.join(folder, 'old'), 'old');
   symlinkSync('old', path.join(folder, 'latest'));
