@@ -252,6 +252,10 @@ async function readAudit(operator: OperatorApi, repo: string): Promise<void> {
 async function readAuditOf(operator: OperatorApi, repo: string): Promise<void> {
   const own = await operator.rows<AuditRow>(['audit', '--repo', repo]);
   const other = await operator.rows<AuditRow>(['audit', '--repo', 'local/none']);
+  const note = /note: no record names (\S+): "trawl repo list" lists the names\n$/;
+  const named = await operator.run(['audit', '--repo', repo]);
+  assert.doesNotMatch(named.stderr, note);
+  assert.match((await operator.run(['audit', '--repo', 'local/none'])).stderr, note);
   const actionsOf = (rows: readonly AuditRow[]): string[] => rows.map(({ action }) => action);
   const actions = ['grant.removed', 'grant.added'];
   assert.deepEqual(

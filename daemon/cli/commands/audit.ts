@@ -9,6 +9,7 @@ import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { type OperatorFlags, printTable, withOperator } from '../operator-output.ts';
 import { addAction } from '../options.ts';
+import { escapeControls } from '../terminal-text.ts';
 
 interface AuditFlags extends OperatorFlags {
   readonly since?: number;
@@ -32,10 +33,13 @@ interface AuditRow {
   readonly metadata: Readonly<Record<string, unknown>> | null;
 }
 
-function bearsOn(repo: string, { action, metadata }: AuditRow): boolean {
+function names(repo: string, { action, metadata }: AuditRow): boolean {
   const { repos, name } = metadata ?? {};
-  if (Array.isArray(repos)) return repos.includes(repo);
-  return action === 'grant.synced' ? name === repo : OF_ALL.test(action);
+  return Array.isArray(repos) ? repos.includes(repo) : action === 'grant.synced' && name === repo;
+}
+
+function bearsOn(repo: string, row: AuditRow): boolean {
+  return names(repo, row) || (!Array.isArray(row.metadata?.['repos']) && OF_ALL.test(row.action));
 }
 
 async function print(flags: AuditFlags, context: CliContext): Promise<void> {
@@ -46,7 +50,7 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   const query = { since: since === undefined ? since : isoTime(since), until: isoTime(until) };
   await withOperator(context, flags, (operator) => {
     const pages = operator.pages<typeof listAuditRecords>('/api/ee/audit', query);
-    return printTable(context, flags, about(repo, pages), {
+    return printTable(context, flags, about(repo, pages, context), {
       columns: ['timestamp', 'action', 'actor', 'target', 'metadata'],
       cellsOf: ({ timestamp, action, metadata, ...row }) => ({
         timestamp,
@@ -62,9 +66,18 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
 async function* about<Row extends AuditRow>(
   repo: string | undefined,
   pages: AsyncIterable<readonly Row[]>,
+  { stderr }: CliContext,
 ): AsyncGenerator<readonly Row[]> {
-  for await (const rows of pages)
-    yield repo === undefined ? rows : rows.filter((row) => bearsOn(repo, row));
+  if (repo === undefined) return yield* pages;
+  let isNamed = false;
+  for await (const rows of pages) {
+    isNamed ||= rows.some((row) => names(repo, row));
+    yield rows.filter((row) => bearsOn(repo, row));
+  }
+  if (!isNamed)
+    stderr.write(
+      `note: no record names ${escapeControls(repo)}: "trawl repo list" lists the names\n`,
+    );
 }
 
 export function addAuditCommand(program: Command, context: CliContext): void {
