@@ -10,6 +10,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+export function noFileError(file: string): UsageError {
+  return new UsageError(
+    `there is no file ${file}: give the path of a shard; "trawl inspect" lists the shards`,
+  );
+}
+
 /** A data directory without an index. */
 export class NoIndexError extends UsageError {}
 

@@ -1,7 +1,7 @@
 // What `trawl inspect` and `trawl verify` do: they describe and check index files, also while a daemon holds the data
 // directory. Loads the engine.
 
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isShortage, messageOf, systemCodeOf } from '../base/caught.ts';
 import { FILE_ID, hashFile, SHORT_ID_SIZE } from '../base/file-hash.ts';
@@ -23,7 +23,7 @@ import {
   type ShardSummary,
   summaryOf,
 } from '../index/merge/index-summary.ts';
-import { noIndexError, UsageError } from './errors.ts';
+import { noFileError, noIndexError, UsageError } from './errors.ts';
 
 export interface IndexReport extends IndexSummary {
   readonly dataDir: string;
@@ -85,6 +85,14 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<S
     throw new UsageError(
       `${other} is not a shard; without a path all files of an index are checked`,
     );
+  for (const file of paths) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw noFileError(file);
+    if (found.isDirectory())
+      throw new UsageError(
+        `${file} is a folder, not a shard: "trawl verify --data-dir PATH" checks all`,
+      );
+  }
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, problemOfShard(module, file)));
   return verifyIndex(module, dataDir);

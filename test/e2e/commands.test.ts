@@ -168,9 +168,18 @@ void test('inspect and verify on the files of a running daemon', async () => {
   const exchanged = await trawl(['verify', elsewhere]);
   assert.equal(exchanged.code, 1);
   assert.equal(exchanged.stdout, `damaged ${elsewhere}: its content belongs to another name\n`);
-  const none = await trawl(['verify', path.join(dataDir, 'nosuch.shard')]);
-  assert.equal(none.code, 2);
-  assert.match(none.stderr, /nosuch\.shard/);
+  const wrong: [string, RegExp][] = [
+    [
+      path.join(dataDir, 'nosuch.shard'),
+      /^error: there is no file \S+nosuch\.shard: give the path/,
+    ],
+    [dataDir, /^error: \S+ is a folder, not a shard: /],
+  ];
+  for (const [place, message] of wrong) {
+    const { code, stderr } = await trawl(['verify', place]);
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  }
 });
 
 void test('an index of shared shards and docs without a revision: output of the commands', async () => {

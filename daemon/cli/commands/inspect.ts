@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { systemCodeOf } from '../../base/caught.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { CliContext } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { noFileError, UsageError } from '../errors.ts';
 import { formatColumns, formatCount, formatRows } from '../format.ts';
 import type { ShardReport } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
@@ -95,9 +95,7 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
         .inspectShard({ path, docs: listed, trigram })
         .catch((error: unknown) => {
           if (systemCodeOf(error) !== 'ENOENT') throw error;
-          throw new UsageError(
-            `there is no file ${path}: give the path of a shard; without one "trawl inspect" lists the shards`,
-          );
+          throw noFileError(path);
         });
       stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
       return;
