@@ -42,8 +42,18 @@ export function atPath(error: unknown, file: string): unknown {
   return Object.assign(error, { message: `${error.message} '${file}'`, path: file });
 }
 
-const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR'];
 const REFUSALS = ['EACCES', 'EPERM'];
+
+/** Returns the error; with the remedy, if the system denies access to a data directory. */
+export function inDataDir(error: unknown, dataDir: string): unknown {
+  if (!REFUSALS.includes(systemCodeOf(error) ?? '')) return error;
+  return new Error(
+    `${dataDir} is not open to this user (${messageOf(error)}): run this as its owner, or name another data directory with --data-dir`,
+    { cause: error },
+  );
+}
+
+const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR'];
 
 /** Whether the machine lacked files, processes or memory; a retry may succeed. */
 export function isShortage(error: unknown): boolean {

@@ -7,6 +7,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import type { makeBackup } from '../api/instance/status-endpoints.ts';
 import type { AnswerOf, BodyOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
+import { inDataDir } from '../base/caught.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import type { LockedError } from '../index/catalog/lock.ts';
@@ -179,7 +180,7 @@ async function isThere(socketPath: string, dataDir: string, silenceMs: number): 
     return true;
   } catch (error) {
     if (error instanceof NoDaemonError) return false;
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw inDataDir(error, dataDir);
     throw new UsageError(
       `the daemon of ${dataDir} has not answered for ${silenceMs / 1000} s; ${join(dataDir, 'lock')} names its process: end it, and start it again`,
       { cause: error },

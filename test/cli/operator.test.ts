@@ -4,11 +4,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { reach } from '../../daemon/cli/operator.ts';
 import { findOwnDaemon } from '../../daemon/cli/own-daemon.ts';
 import { daemonAt, openRemoteSearch } from '../../daemon/cli/remote-search.ts';
+import { takeDataDir } from '../../daemon/index/catalog/data-dir.ts';
 import { startPlainServer } from '../http/plain-server.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
@@ -77,3 +79,25 @@ test('a daemon that refuses to list its folders gives the reason', async (t) => 
   const daemon = await findOwnDaemon(dataDir);
   await assert.rejects(daemon!.folders(['a']), { name: 'RequestError', message: error.message });
 });
+
+const NOT_ROOT = process.getuid?.() !== 0 && 'only root can become another user';
+
+test(
+  'a data directory of another user: the reason and the remedy',
+  { skip: NOT_ROOT },
+  async (t) => {
+    const dataDir = await beside(t, () => assert.fail('refused before'));
+    const open = (): Promise<never> => assert.fail('not ours');
+    // What is loaded as that user may be out of its reach.
+    await import('../../daemon/index/catalog/lock.ts');
+    process.seteuid?.(65_534);
+    try {
+      const message =
+        /^\S+ is not open to this user \(.*EACCES.*\): run this as its owner, or name/;
+      await assert.rejects(reach({ dataDir }, open, 0), { message });
+      await assert.rejects(takeDataDir(path.join(dataDir, 'made')), { message });
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { inDataDir } from '../../base/caught.ts';
 import { writeOwn } from '../../base/own-file.ts';
 import { lockDataDir, LockedError } from './lock.ts';
 import { claimOwnFolder } from '../../sources/disk/own-folder.ts';
@@ -24,6 +25,14 @@ const PAUSE_MS = 50;
  * Errors: LockedError.
  */
 export async function takeDataDir(dataDir: string, isBrief = false): Promise<() => void> {
+  try {
+    return await openAndLock(dataDir, isBrief);
+  } catch (error) {
+    throw inDataDir(error, dataDir);
+  }
+}
+
+async function openAndLock(dataDir: string, isBrief: boolean): Promise<() => void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   claimOwnFolder(path.resolve(dataDir));
   const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
