@@ -59,11 +59,17 @@ export function describeError(error: unknown, query?: string): string {
   if (error instanceof RefusedFileError)
     return error.diagnostics.map((diagnostic) => `error: ${escapeControls(diagnostic)}`).join('\n');
   if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
-  const line = `error: ${escapeControls(messageOf(error))}`;
+  const line = `error: ${escapeControls(isFolderGone(error) ? FOLDER_GONE : messageOf(error))}`;
   const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';
   const position = isSyntaxError ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
   if (query === undefined || position === undefined) return line;
   return `${line}\n${pointAt(query, Number(position))}`;
+}
+
+const FOLDER_GONE = 'the current folder no longer exists; change to another one';
+
+function isFolderGone(error: Error): boolean {
+  return 'syscall' in error && error.syscall === 'uv_cwd';
 }
 
 /** A caret below `position` (0-based, in code points), or just after the last character. */

@@ -173,6 +173,17 @@ test('a usage error shows arguments without control characters', async () => {
   }
 });
 
+test('a current folder that was removed is named as the reason', async () => {
+  const folder = temporaryFolder();
+  const program = `mkdir -p ${folder} && cd ${folder} && rmdir ${folder} && exec "$0" "$@"`;
+  for (const command of [['search', 'b'], ['version']]) {
+    const args = ['-c', program, process.execPath, REAL_MAIN, ...command];
+    const { status, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
+    assert.equal(status, 2, command[0]);
+    assert.equal(stderr, 'error: the current folder no longer exists; change to another one\n');
+  }
+});
+
 test('user add creates only a data directory that is named', async () => {
   const calls = [
     [[], {}, false],
