@@ -121,8 +121,8 @@ export const updateUser = endpoint(
           .exactOptional()
           .describe('Suspend the member, or end the suspension.'),
         requestsPerDay: z
-          .union([jsonInteger(0), z.literal('unlimited'), z.null()], {
-            error: 'expected an integer >= 0, "unlimited" or null',
+          .union([jsonInteger(0, Number.MAX_SAFE_INTEGER), z.literal('unlimited'), z.null()], {
+            error: 'expected an integer from 0 to 2^53 - 1, "unlimited" or null',
           })
           .exactOptional()
           .describe('Limit of requests per day; null: that of the instance.'),

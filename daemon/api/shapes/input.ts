@@ -47,12 +47,12 @@ function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiErr
   return new ApiError(errorCode, `${field}: ${issue?.message ?? 'invalid'}`);
 }
 
-/** A JSON integer of at least `min` and below 2^53, in any notation (`100`, `1e2`, `100.0`). */
-export function jsonInteger(min: number) {
+/** A JSON integer from `min` to `max`, in any notation (`100`, `1e2`, `100.0`). */
+export function jsonInteger(min: number, max = Infinity) {
   const message = `expected an integer >= ${min}`;
   return z
     .number({ error: ({ input }) => (input === undefined ? `missing; ${message}` : message) })
-    .refine((value) => Number.isSafeInteger(value) && value >= min, { error: message })
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, { error: message })
     .meta({ override: { type: 'integer', minimum: min } });
 }
 
