@@ -24,10 +24,18 @@ export function clientAddress(
   if (proxies === undefined || !isIn(proxies, peer)) return peer;
   const hops = (request.headers.get('x-forwarded-for') ?? '')
     .split(',')
-    .map((hop) => plain(hop.trim()));
+    .map((hop) => plain(withoutPort(hop.trim())));
   // A client can forge everything before the first untrusted hop.
   const client = hops.toReversed().find((hop) => !isIn(proxies, hop));
   return client !== undefined && isIP(client) !== 0 ? client : peer;
+}
+
+const HOP = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/;
+
+/** Some proxies write the client's port: `10.0.0.1:443`, `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  const [, six, four] = HOP.exec(hop) ?? [];
+  return six ?? four ?? hop;
 }
 
 /** Converts an IPv4 address in IPv6 notation (`::ffff:10.0.0.1`) to IPv4. */
