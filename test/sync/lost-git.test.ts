@@ -6,6 +6,10 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
+import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
+import { readSource } from '../../daemon/sources/reading/source-reader.ts';
+import { removeOffline } from '../../daemon/sync/connections/remove-repos.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 
@@ -91,6 +95,61 @@ void test('a work tree whose .git is missing is not a folder, unless configured'
   await using later = await openIndexOf(dataDir);
   await later.index([tree]);
   assert.deepEqual(await jobErrors(later), ['']);
+});
+
+void test('a repository in a folder that lost its .git: none of its files are those of the folder', async () => {
+  const [dataDir, root] = [temporaryFolder(), temporaryFolder()];
+  const [repo, inner] = [path.join(root, 'repo'), path.join(root, 'repo/inner')];
+  const secret = { '.gitignore': 'secret.env\n', 'secret.env': 'plum\n' };
+  renameSync(makeRepo({ 'a.txt': 'plum\n' }), repo);
+  renameSync(makeRepo({ 'b.txt': 'plum\n' }), inner);
+  for (const one of [repo, inner]) writeFiles(one, secret);
+  const { signal } = new AbortController();
+  const has = ['a.txt HEAD', 'b.txt HEAD'];
+  await using index = await openIndexOf(dataDir);
+  await index.index([root], { visibility: 'private', enforcement: 'all' });
+  assert.deepEqual(await plums(index), has);
+  renameSync(path.join(inner, '.git'), path.join(inner, 'git-away'));
+  await index.instance.indexer.jobs.indexAll(index.instance.served.records, false);
+  assert.deepEqual(await plums(index), has);
+  renameSync(path.join(repo, '.git'), path.join(repo, 'git-away'));
+  // No folder source is made for them, nor do they become part of one.
+  const { sources, jobs } = index.instance.indexer;
+  assert.deepEqual(await sources.findNew(signal), []);
+  writeFiles(root, { 'loose.txt': 'plum\n' });
+  const [beside = assert.fail()] = await sources.findNew(signal);
+  index.instance.served.publish();
+  await jobs.indexAll([beside], false);
+  assert.deepEqual(await plums(index), [...has, 'loose.txt HEAD']);
+  const read = (name: string) => readSource(beside, name, undefined, { sizeMax: 1e6, signal });
+  await assert.rejects(read('repo/secret.env'), /not found/);
+  const folders = await readDiskFolders(beside.source, () => true, signal);
+  assert.deepEqual([...folders.keys()], ['']);
+  await index.close();
+  await using again = await openIndexOf(dataDir);
+  await again.index([root]);
+  assert.deepEqual(await plums(again), [...has, 'loose.txt HEAD']);
+  // A repository that moved leaves its old path free, one that is removed on purpose its files.
+  for (const one of [inner, repo]) renameSync(path.join(one, 'git-away'), path.join(one, '.git'));
+  renameSync(repo, path.join(root, 'moved'));
+  writeFiles(repo, { 'c.txt': 'plum\n' });
+  await again.index([root]);
+  assert.ok((await plums(again)).includes('repo/c.txt HEAD'));
+  for (const one of ['moved', 'moved/inner'])
+    rmSync(path.join(root, one, '.git'), { recursive: true });
+  const { catalog, registry } = again.instance.index;
+  const ids = registry.all.filter(({ location }) => location?.kind !== 'folder');
+  await removeOffline({ catalog, registry }, new Set(ids.map(({ repoId }) => repoId)), OPERATOR);
+  await again.index([root]);
+  assert.deepEqual(
+    (await plums(again)).filter((one) => /secret|[ab]\.txt/.test(one)),
+    [
+      'moved/a.txt HEAD',
+      'moved/inner/b.txt HEAD',
+      'moved/inner/secret.env HEAD',
+      'moved/secret.env HEAD',
+    ],
+  );
 });
 
 void test('a folder that becomes a repository is one from the next job on, with its rules', async () => {

@@ -4,12 +4,19 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { statSync } from 'node:fs';
 import { seeFolder, seeFolderId } from '../../sources/disk/identity.ts';
+import { setKnownRepos } from '../../sources/disk/known-repos.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
 import { type RepoRecord, rulesOf } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
 import type { Actor, NewAuditRecord } from '../../store/audit.ts';
 import type { StoredConnection, StoredLink } from '../../store/connections.ts';
-import type { StoredRepos, RepoDecision, Repos, StoredRepo } from '../../store/repos.ts';
+import type {
+  StoredRepos,
+  RepoDecision,
+  RepoLocation,
+  Repos,
+  StoredRepo,
+} from '../../store/repos.ts';
 import { messageOf } from '../../base/caught.ts';
 import { addToList } from '../../base/lists.ts';
 import type { Log } from '../../base/log.ts';
@@ -181,6 +188,7 @@ export class RepoRegistry {
     this.#links = byRepo(stored.links);
     this.#signs = undefined;
     this.#version++;
+    setKnownRepos(stored.repos.flatMap(repoPathsOf));
   }
 
   /** Changes of visibility are recorded in the same transaction. Errors: NOT_READY; those of `decide`. */
@@ -322,6 +330,13 @@ export class RepoRegistry {
       return draft.decided(adopted);
     });
   }
+}
+
+/** Where a repository is read; of a plain folder and of a mirror none. */
+function repoPathsOf({ host, location }: StoredRepo): string[] {
+  const { kind, path, realPath }: Partial<RepoLocation> = host?.facts.source ?? location ?? {};
+  if (kind === 'folder') return [];
+  return [path, realPath].filter((one) => one !== undefined);
 }
 
 function byRepo(links: readonly StoredLink[]): ReadonlyMap<number, readonly StoredLink[]> {

@@ -14,6 +14,7 @@ import {
   type Stats,
 } from 'node:fs';
 import path from 'node:path';
+import { knownReposBelow } from './known-repos.ts';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
 import {
   baseNameOf,
@@ -81,6 +82,7 @@ export async function* walkFolders(
   if (isInOwnFolder(root)) return;
   const yielder = new LoopYielder();
   const isExcluded = compileIgnoreGlobs(own.ignore);
+  const isPassedOver = passingOver(root, own);
   const pending: Folder[] = [{ treePath: { path: '' }, rules: firstRules(root, own) }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const children = readChildren(root, folder.treePath, excluded);
@@ -97,7 +99,7 @@ export async function* walkFolders(
         if (!isFolder || !isOwn(root, treePath)) onIgnored(rule);
         continue;
       }
-      if (isFolder && (isOwn(root, treePath) || isPassedOver(root, treePath, own))) continue;
+      if (isFolder && (isOwn(root, treePath) || isPassedOver(treePath))) continue;
       (isFolder ? folders : files).push(treePath);
       if (isDoc) docs.push(treePath);
     }
@@ -110,14 +112,19 @@ function firstRules(root: string, { noIgnore }: SourceRules): IgnoreRules {
   return noIgnore === true ? IgnoreRules.never() : rulesAbove(root);
 }
 
-/** Whether a folder is skipped whatever the rules say. */
-function isPassedOver(root: string, folder: TreePath, own: SourceRules): boolean {
-  return CONTROL_FOLDERS.has(baseNameOf(folder.path)) || isApart(root, folder, own);
+function isControl(folder: TreePath): boolean {
+  return CONTROL_FOLDERS.has(baseNameOf(folder.path));
+}
+
+/** Tests whether a folder is skipped whatever the rules say. */
+function passingOver(root: string, { reposApart }: SourceRules): (folder: TreePath) => boolean {
+  if (reposApart !== true) return isControl;
+  const known = knownReposBelow(root);
+  return (folder) => isControl(folder) || known.has(folder.path) || isApart(root, folder);
 }
 
 /** Whether a folder is a repository that is its own source, or part of one: its configuration may contain passwords. */
-function isApart(root: string, folder: TreePath, { reposApart }: SourceRules): boolean {
-  if (reposApart !== true) return false;
+function isApart(root: string, folder: TreePath): boolean {
   const locationOf = (name: string): string | Buffer =>
     diskPathOf(root, joinPath(folder, { path: name }));
   if (existsSync(locationOf('.git'))) return true;
@@ -255,12 +262,13 @@ export function rulesAtRoot(root: string, { noIgnore }: SourceRules): IgnoreRule
  */
 export function isIgnoredInFolder(root: string, file: TreePath, own: SourceRules = {}): boolean {
   let rules = firstRules(root, own);
+  const isPassedOver = passingOver(root, own);
   const segments = file.path.split('/');
   if (segments.includes('.git') || compileIgnoreGlobs(own.ignore)(file.path)) return true;
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
     const treePath = { path: folder };
-    if (folder !== '' && isPassedOver(root, treePath, own)) return true;
+    if (folder !== '' && isPassedOver(treePath)) return true;
     const files = RULE_FILES.map((name) => joinPath(treePath, { path: name }));
     const children = files.map((one) => ({ treePath: one, isFolder: false, isDoc: true }));
     rules = rulesInside(root, { treePath, rules }, children, []);

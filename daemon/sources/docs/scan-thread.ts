@@ -5,6 +5,7 @@ import { threadFile } from '../../base/program-files.ts';
 import { ReusableThread } from '../../base/reusable-thread.ts';
 import { unlessAborted } from '../../base/shared-work.ts';
 import { type RepoSource, rulesOf } from '../../repos/records.ts';
+import { knownRepos } from '../disk/known-repos.ts';
 import { ownFolders } from '../disk/own-folder.ts';
 import { readIgnoredList, readWorktreeList } from '../git/objects.ts';
 import type { BlobIds } from './disk-reader.ts';
@@ -38,7 +39,8 @@ export class ScanThread {
     const id = this.#startedCount++;
     this.#runningCount++;
     try {
-      const order: ScanOrder = { kind: 'scan', id, scan, ownFolders: ownFolders() };
+      const known = isOfReposApart(scan) ? { knownRepos: knownRepos() } : {};
+      const order: ScanOrder = { kind: 'scan', id, scan, ownFolders: ownFolders(), ...known };
       worker.postMessage(order);
       const outcome = this.#outcomeOf<Kind>(worker, id);
       // Why not awaited: a file system that does not answer must not keep the process.
@@ -61,6 +63,11 @@ export class ScanThread {
       },
     );
   }
+}
+
+function isOfReposApart(scan: Scan): boolean {
+  if (scan.kind === 'hash') return false;
+  return (scan.kind === 'list' ? scan.spec : scan.source).reposApart === true;
 }
 
 const thread = new ScanThread();

@@ -6,6 +6,7 @@ import { errorOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
 import type { RepoSource } from '../../repos/records.ts';
+import { setKnownRepos } from '../disk/known-repos.ts';
 import { setOwnFolders } from '../disk/own-folder.ts';
 import { type BlobIds, hashFiles } from './disk-reader.ts';
 import { FileList, type PackedFiles } from './file-list.ts';
@@ -43,6 +44,8 @@ export interface ScanOrder {
   readonly scan: Scan;
   /** The data directories, as the thread may be older than one. */
   readonly ownFolders: readonly string[];
+  /** For scans that need them: there may be thousands. */
+  readonly knownRepos?: readonly string[];
 }
 
 export type FromScanWorker =
@@ -65,8 +68,9 @@ port.on('message', (message: EndOrder | ScanOrder) => {
   else void runAndPost(message);
 });
 
-async function runAndPost({ id, scan, ownFolders }: ScanOrder): Promise<void> {
+async function runAndPost({ id, scan, ownFolders, knownRepos }: ScanOrder): Promise<void> {
   setOwnFolders(ownFolders);
+  if (knownRepos !== undefined) setKnownRepos(knownRepos);
   try {
     const result = await run(scan);
     post({ kind: 'done', id, result }, buffersIn(result));

@@ -1,6 +1,9 @@
 // Lists the content of a repository: the tree of a commit, the files of a work tree, and the objects of single names, a git
 // process each. blob-reader.ts reads blobs in bulk, object-reader.ts single objects for requests.
 
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { knownReposBelow } from '../disk/known-repos.ts';
 import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
 import { FILES_SIZE_MAX, GitError, LostObjectError, runGit, streamGit, tryGit } from './git.ts';
 import { isObjectId } from './names.ts';
@@ -139,10 +142,22 @@ export function readWorktreeList(
     '--others',
     '--full-name',
     ...(noIgnore ? [] : ['--exclude-standard']),
+    ...lostRepos(repoPath).map((one) => `--exclude=/${asPattern(one)}/`),
   ];
   const args = ['ls-files', '-z', ...kinds, '--', ...within];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   return runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
+}
+
+/** Known repositories in a work tree that have no `.git`, now or at all: git takes their files for its own. */
+function lostRepos(repoPath: string): string[] {
+  const known = [...knownReposBelow(repoPath)];
+  return known.filter((one) => !existsSync(path.join(repoPath, one, '.git')));
+}
+
+/** Source: gitignore(5). */
+function asPattern(text: string): string {
+  return text.replace(/[\\*?[ ]/g, String.raw`\$&`);
 }
 
 export function pathsListed(output: Buffer): TreePath[] {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { CONTROL_FOLDERS } from '../../sources/disk/folder-walk.ts';
+import { knownReposBelow } from '../../sources/disk/known-repos.ts';
 import { isOwnFolder } from '../../sources/disk/own-folder.ts';
 import { layoutOfNames, ProbeError } from '../../sources/git/path-kind.ts';
 
@@ -48,6 +49,8 @@ interface FolderLocation {
 }
 
 interface Draft {
+  /** Absolute paths of known repositories, of which some may have lost their git. */
+  readonly known: ReadonlySet<string>;
   readonly repos: FoundRepo[];
   readonly odd: OddFolder[];
   fileCount: number;
@@ -58,7 +61,9 @@ interface Draft {
 
 /** Without the folder itself. Errors: the folder cannot be read; the reason of the signal. */
 export async function findRepos(root: string, signal?: AbortSignal): Promise<FoundRepos> {
+  const known = [...knownReposBelow(root)].map((one) => path.join(root, one));
   const draft: Draft = {
+    known: new Set(known),
     repos: [],
     odd: [],
     fileCount: 0,
@@ -114,10 +119,15 @@ async function searchFolder(location: FolderLocation, draft: Draft): Promise<Fol
     const names = new Set(entries.map(({ name }) => name));
     const isBelowRepo = location.isInRepo && !names.has('.git');
     const layout = isBelowRepo ? 'folder' : await layoutOfNames(location.path, names);
-    if (layout === 'folder') return foldersIn(location, entries, draft);
+    if (layout === 'folder')
+      return foldersIn(
+        draft.known.has(location.path) ? inRepo(location) : location,
+        entries,
+        draft,
+      );
     draft.repos.push({ path: location.path, isBare: layout === 'bare' });
     if (!names.has('.git')) return [];
-    return foldersIn({ ...location, isInRepo: true }, entries, draft);
+    return foldersIn(inRepo(location), entries, draft);
   } catch (error) {
     if (error instanceof ProbeError) note(draft, location.path, error.message);
     // Problems inside a repository are reported by its own job.
@@ -125,6 +135,10 @@ async function searchFolder(location: FolderLocation, draft: Draft): Promise<Fol
       note(draft, location.path, `cannot be read (${errorCodeOf(error)})`);
     return [];
   }
+}
+
+function inRepo({ path: folder }: FolderLocation): FolderLocation {
+  return { path: folder, isInRepo: true };
 }
 
 function foldersIn(

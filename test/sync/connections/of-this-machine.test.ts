@@ -217,6 +217,22 @@ test('a path given as argument and listed by a connection is one repo, of the co
   assert.deepEqual(again.displayed(), [`${name} unknown restricted`]);
 });
 
+test('a listed work tree without its git: its files are not those of a named folder around it', async () => {
+  const root = makeMirror();
+  git(path.join(root, 'work'), 'worktree', 'remove', '../linked');
+  writeFiles(path.join(root, 'work'), { secret: 'plum\n' });
+  await using index = await open({
+    work: settingsOf(`${root}/work`, { enforcePermissions: true }),
+  });
+  await index.index([root]);
+  const before = await found(index, 'plum');
+  assert.ok(before.includes('local/work:a.txt') && before.some((one) => one.endsWith(':README')));
+  renameSync(path.join(root, 'work/.git'), path.join(temporaryFolder(), 'away'));
+  await index.sync('work');
+  await index.index([root]);
+  assert.deepEqual(await found(index, 'plum'), before);
+});
+
 test('a path first listed by a connection and then given as argument', async () => {
   const root = makeMirror();
   await using index = await open({ disk: settingsOf(`${root}/*.git`) });
