@@ -19,6 +19,8 @@ import type { Catalog } from '../index/catalog/catalog.ts';
 import { Served } from '../index/served/served.ts';
 import { readCatalog } from './read-catalog.ts';
 
+const UNBUILT = 'repositories are not searched until they are built again';
+
 const NOTE_FILE = 'searching';
 
 /** For one search in a process of its own, where nobody waits: as long as starting a thread takes. */
@@ -50,8 +52,10 @@ export function openSearchHost(
   module: WebAssembly.Module,
   isOwner: boolean,
 ) {
-  if (catalog.unusable !== undefined)
-    log.warn('repositories are not searched until they are built again', catalog.unusable);
+  if (catalog.unusable !== undefined) log.warn(UNBUILT, catalog.unusable);
+  // The owner has replaced them.
+  if (!isOwner && catalog.damaged.length > 0)
+    log.warn(UNBUILT, { count: catalog.damaged.length, reason: 'entries of index.db are damaged' });
   const threadCount = workers ?? availableParallelism();
   const shares = mappingShares(threadCount);
   const notePath = path.join(dataDir, NOTE_FILE);
@@ -97,7 +101,7 @@ export function enginePartsOf(
   catalog: Catalog,
   { searcher, pool, snapshots, inlineNs }: SearchHost,
   onShardFailure: NonNullable<EngineParts['onShardFailure']>,
-  more: Pick<EngineParts, 'connectionsOf' | 'revisions'> = {},
+  more: Pick<EngineParts, 'connectionsOf' | 'revisions' | 'lacksRepos'> = {},
 ): EngineParts {
   return {
     ...more,
@@ -132,8 +136,12 @@ export async function openToSearch(options: SearchOptions): Promise<Searching> {
     onDamage: () => {},
     onSymbolsLost: () => {},
   });
-  const parts = enginePartsOf(options, catalog, host, (shardId, reason, fault) =>
-    served.noteShardFailure(shardId, reason, fault),
+  const parts = enginePartsOf(
+    options,
+    catalog,
+    host,
+    (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
+    { lacksRepos: catalog.damaged.length > 0 },
   );
   return {
     catalog,

@@ -17,6 +17,7 @@ import { readCatalog } from '../app/read-catalog.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
 import { quarantineIn } from '../index/served/served.ts';
 import { CatalogError } from '../store/index-tables.ts';
+import { INDEX_FILE } from '../store/sqlite.ts';
 import {
   type NextMerge,
   type IndexSummary,
@@ -59,8 +60,8 @@ function summaryIn(catalog: Catalog): IndexSummary {
 
 async function indexIn(dataDir: string): Promise<Catalog> {
   const catalog = await readCatalog(path.resolve(dataDir));
-  if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
-    throw noIndexError(dataDir);
+  const isEmpty = catalog.repos.every(({ record }) => record.indexedAt === undefined);
+  if (isEmpty && catalog.damaged.length === 0) throw noIndexError(dataDir);
   return catalog;
 }
 
@@ -105,7 +106,11 @@ type Verdicts = Map<string, string | undefined>;
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<ShardCheck[]> {
   const verdicts: Verdicts = new Map();
   for (let catalog = await indexIn(dataDir); ;) {
-    const checks = [...shardChecks(module, catalog, verdicts), ...revisionChecks(catalog)];
+    const checks = [
+      ...catalogChecks(dataDir, catalog),
+      ...shardChecks(module, catalog, verdicts),
+      ...revisionChecks(catalog),
+    ];
     const isThere = ({ path: file, problems }: ShardCheck): boolean =>
       !problems.includes(MISSING) && existsSync(file);
     if (checks.every(isThere)) return checks;
@@ -169,6 +174,12 @@ function shardChecks(
     );
     return [check, checkOf(symbols.path, verdict)];
   });
+}
+
+/** Only if it is damaged: whoever reads a catalog checks it. */
+function catalogChecks(dataDir: string, { damaged }: Catalog): ShardCheck[] {
+  const problem = `damaged entries of repositories: ${damaged.length}`;
+  return damaged.length === 0 ? [] : [checkOf(path.resolve(dataDir, INDEX_FILE), problem)];
 }
 
 /** The catalog has read the revision files and checked all bytes. Repos may share one. */

@@ -24,9 +24,9 @@ export async function openLocalSearch(configuration: SearchConfiguration): Promi
     searchTimeoutMs: settings.searchTimeoutMs,
     log,
   });
-  const { repos } = instance.catalog;
+  const { repos, damaged } = instance.catalog;
   const unbuilt = repos.filter(({ record }) => record.indexedAt === undefined);
-  if (unbuilt.length === repos.length) {
+  if (unbuilt.length === repos.length && damaged.length === 0) {
     await instance.close();
     throw repos.length === 0 ? noIndexError(dataDir) : notIndexedYetError(dataDir, repos.length);
   }

@@ -51,10 +51,12 @@ export function formatSummary(report: IndexReport): string {
   const shared = shards.filter(({ repos }) => repos.length > 1).length;
   const out = shards.filter(({ outOfService }) => outOfService !== undefined).length;
   const outText = out === 0 ? '' : `, ${formatCount(out)} out of service`;
+  const damaged = report.damagedRepoCount;
+  const damagedText = damaged === 0 ? '' : `, ${formatCount(damaged)} more with damaged entries`;
   const bounds = levels.map((size, index) => `${index + 1} below ${formatCount(size)}`);
   const fields: [string, string][] = [
     ['index', report.dataDir],
-    ['repositories', formatCount(report.repoCount)],
+    ['repositories', `${formatCount(report.repoCount)}${damagedText}`],
     ['shards', `${formatCount(shards.length)}, ${formatCount(shared)} shared${outText}`],
     ['live docs', describeLive(report.docCount, report.deadCount, report.deadSize)],
     ['content', countOf(report.contentSize, 'byte')],

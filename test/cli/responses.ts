@@ -174,6 +174,7 @@ export function surveyed(more: Partial<IndexReport> = {}): IndexReport {
   return {
     dataDir: '/data',
     repoCount: 6,
+    damagedRepoCount: 0,
     docCount: 40,
     deadCount: 4,
     contentSize: 4000,

@@ -204,6 +204,27 @@ void test('verify checks revision files', async () => {
   assert.match(line, /^damaged .*ENOENT/);
 });
 
+void test('a damaged entry of the catalog: what only reads says that its repository is missing', async () => {
+  const { repo, dataDir } = await indexedPlum();
+  const flags = ['--data-dir', dataDir];
+  const damage = (text: string): void => {
+    const file = path.join(dataDir, 'index.db');
+    const whole = readFileSync(file).toString('latin1');
+    assert.ok(whole.includes(text));
+    writeFileSync(file, whole.replace(text, text.toUpperCase()), 'latin1');
+  };
+  assert.equal((await trawl(['index', ...flags, makeRepo({ 'b.txt': 'plum\n' })])).code, 0);
+  damage(`local/${path.basename(repo)}`);
+  const found = await trawl(['search', ...flags, '--files', 'plum']);
+  assert.match(found.stdout, /b\.txt/);
+  assert.match(found.stderr, /not searched until.*entries of index\.db are damaged/);
+  assert.match(found.stderr, /incomplete: shard_quarantined/);
+  const verified = await trawl(['verify', ...flags]);
+  assert.equal(verified.code, 1);
+  assert.match(verified.stdout, /^damaged .*index\.db: damaged entries of repositories: 1$/m);
+  assert.match((await trawl(['inspect', ...flags])).stdout, /1, 1 more with damaged entries/);
+});
+
 void test('a damaged catalog: a read-only search says so and what to do, a start recreates it', async () => {
   const { repo, dataDir } = await indexedPlum();
   truncateSync(path.join(dataDir, 'index.db'), 20);

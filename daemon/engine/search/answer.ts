@@ -123,7 +123,7 @@ export function statsObject(numbers: StatsNumbers, reason: FlushReason): object 
 }
 
 export interface Gaps {
-  /** A shard in scope is out of service. */
+  /** A shard in scope is out of service, or may be. */
   readonly hasQuarantined: boolean;
   /** A revision named by the query could not be read, or only partly. */
   readonly hasUnread: boolean;

@@ -72,6 +72,8 @@ export interface EngineParts {
   readonly connectionsOf?: ((repoId: number) => readonly string[]) | undefined;
   /** Number of a repo's files indexed by name only because they are too large; absent: none. */
   readonly tooLargeOf?: ((repoId: number) => number) | undefined;
+  /** Repos are unknown, as their entries are damaged: what is in scope counts as out of service. */
+  readonly lacksRepos?: boolean;
   /** Absent: only indexed revisions. */
   readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
@@ -193,7 +195,7 @@ function* prepareSteps(
     permit,
     takeMemory,
   };
-  const gaps = gapsOf(plan, scope, snapshot);
+  const gaps = gapsOf(plan, scope, snapshot, parts.lacksRepos);
   const isSearched = ({ repoId }: RepoRecord): boolean =>
     canSee(repoAccess, repoId) && isInSet(wanted, repoId);
   const repos = (): RepoRecord[] => visibleRepos(snapshot, repoAccess).filter(isSearched);
@@ -214,9 +216,14 @@ function* prepareSteps(
   return { tree, plan, scope, gaps, view, run, render, hints, unsearched, unindexed, preparing };
 }
 
-function gapsOf(plan: PlanNode, { shards, quarantined }: Scope, { unread }: Snapshot): Gaps {
+function gapsOf(
+  plan: PlanNode,
+  { shards, quarantined }: Scope,
+  { unread }: Snapshot,
+  lacksRepos = false,
+): Gaps {
   return {
-    hasQuarantined: quarantined.length > 0,
+    hasQuarantined: lacksRepos || quarantined.length > 0,
     hasUnread: unread !== undefined,
     lacksSymbols:
       hasKind(plan, ['symbol', 'symbolRegex']) &&

@@ -37,6 +37,8 @@ export interface NextMerge {
 
 export interface IndexSummary {
   readonly repoCount: number;
+  /** Repos with damaged entries, which are not in the other figures. */
+  readonly damagedRepoCount: number;
   /** Over all shards; docs of unknown state count as live. */
   readonly docCount: number;
   readonly deadCount: number;
@@ -72,6 +74,7 @@ export function summaryOf(
   });
   return {
     repoCount: catalog.repos.length,
+    damagedRepoCount: catalog.damaged.length,
     docCount: sumOf(shards, ({ docCount }) => docCount),
     deadCount: sumOf(shards, ({ deadCount }) => deadCount ?? 0),
     contentSize: sumOf(shards, ({ contentSize }) => contentSize),
