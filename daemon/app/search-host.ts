@@ -1,6 +1,7 @@
 // Joins a catalog with the engine that searches it: for the owner of a data directory (instance.ts), and for one search of a
 // process that owns nothing. Each `trawl search` loads this file: nothing below it builds, stores or runs git.
 
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
@@ -120,19 +121,55 @@ export function enginePartsOf(
   };
 }
 
+/** The owner removed files of an index after this process read its catalog. */
+class StaleCatalogError extends Error {}
+
 /** Opens an index read-only, whoever owns it: nothing is removed, locked or built. Errors: CatalogError. */
 export async function openToSearch(options: SearchOptions): Promise<Searching> {
   // Threads of V8 compile while this one reads.
   const [module, catalog] = await Promise.all([
     compileCore(undefined, true),
-    readCatalog(options.dataDir),
+    readWhole(options.dataDir),
   ]);
+  const first = searchingIn(options, catalog, module, false);
+  try {
+    first.served.publish();
+    return first;
+  } catch (error) {
+    await first.close();
+    if (!(error instanceof StaleCatalogError)) throw error;
+  }
+  const second = searchingIn(options, await readWhole(options.dataDir), module, true);
+  second.served.publish();
+  return second;
+}
+
+/** Reads it again if a revision file is gone that it names. */
+async function readWhole(dataDir: string): Promise<Catalog> {
+  const catalog = await readCatalog(dataDir);
+  const isTorn = catalog.repos.some((repo) => catalog.revisionsOf(repo) instanceof Error);
+  return isTorn ? readCatalog(dataDir) : catalog;
+}
+
+/** @param isFinal  false: a missing file ends the first publish with StaleCatalogError */
+function searchingIn(
+  options: SearchOptions,
+  catalog: Catalog,
+  module: WebAssembly.Module,
+  isFinal: boolean,
+): Searching {
   const host = openSearchHost(options, catalog, module, false);
   const { snapshots, pool } = host;
+  let mayBeStale = !isFinal;
   const served = new Served({
     catalog,
     log: options.log,
-    publish: (snapshot) => snapshots.publish(snapshot),
+    publish: (snapshot) => {
+      const refused = snapshots.publish(snapshot);
+      if (mayBeStale && refused.length > 0 && lacksFiles(catalog)) throw new StaleCatalogError();
+      mayBeStale = false;
+      return refused;
+    },
     onDamage: () => {},
     onSymbolsLost: () => {},
   });
@@ -153,4 +190,8 @@ export async function openToSearch(options: SearchOptions): Promise<Searching> {
       await pool.close();
     },
   };
+}
+
+function lacksFiles(catalog: Catalog): boolean {
+  return catalog.fileNames.some((name) => !existsSync(catalog.filePath(name)));
 }

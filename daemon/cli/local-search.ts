@@ -32,7 +32,6 @@ export async function openLocalSearch(configuration: SearchConfiguration): Promi
   }
   if (unbuilt.length > 0)
     log.warn('repositories that are not indexed yet are not searched', { repos: unbuilt.length });
-  instance.served.publish();
   const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
   const environment = { baseUrl, repoAccess: SEES_ALL };
   return {

@@ -57,6 +57,46 @@ void test('a file replaced during the check is checked in its new version', asyn
   }
 });
 
+void test('a search whose files the owner replaces meanwhile finds all', async (t) => {
+  const repo = makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' });
+  git(repo, 'branch', 'dev');
+  const [dataDir, later] = [temporaryFolder(), temporaryFolder()];
+  await indexed(dataDir, repo);
+  writeFiles(repo, { 'a.go': 'package a\n\nfunc plum() {}\nfunc pear() {}\n' });
+  commitAll(repo);
+  await indexed(later, repo);
+  for (const ending of ['.revisions', '.shard', '.tags']) {
+    const now = temporaryFolder();
+    cpSync(dataDir, now, { recursive: true });
+    let isReplaced = false;
+    const replaceBefore = (file: unknown): void => {
+      if (isReplaced || !String(file).endsWith(ending)) return;
+      isReplaced = true;
+      rmSync(now, { recursive: true });
+      cpSync(later, now, { recursive: true });
+    };
+    const { openSync } = fs;
+    const { open } = fs.promises;
+    t.mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
+      replaceBefore(args[0]);
+      return openSync(...args);
+    });
+    t.mock.method(fs.promises, 'open', (...args: Parameters<typeof open>) => {
+      replaceBefore(args[0]);
+      return open(...args);
+    });
+    syncBuiltinESMExports();
+    await using index = await openIndexOf(now, { isOwner: false });
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.ok(isReplaced, ending);
+    const { files, isSearchExhaustive } = await index.search('sym:pear');
+    assert.deepEqual([files.length, isSearchExhaustive], [1, true], ending);
+    assert.deepEqual(index.warnings, [], ending);
+    await index.close();
+  }
+});
+
 void test('a missing file is named, and the others are checked', async () => {
   const dataDir = temporaryFolder();
   await indexed(dataDir, makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' }));
