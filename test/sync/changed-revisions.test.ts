@@ -133,6 +133,19 @@ void test('the selection is kept, replaced option by option, and emptied', async
   assert.deepEqual(index.instance.served.records[0]?.selection, undefined);
 });
 
+void test('a branch whose name is not UTF-8 is excluded, with this reason', async () => {
+  const repo = makePlum();
+  const name = Buffer.from(`${repo}/.git/refs/heads/l\xe9`, 'latin1');
+  writeFileSync(name, readFileSync(path.join(repo, '.git/refs/heads/main')));
+  await using index = await openIndexOf(temporaryFolder());
+  const [result] = await index.index([repo], ALL, 'commits');
+  assert.equal(result?.revisionCount, 3);
+  assert.deepEqual(
+    index.warnings.filter((line) => line.startsWith('revision left out')),
+    ['revision left out: its name is not UTF-8: refs/heads/l\uFFFD'],
+  );
+});
+
 void test('tags without a commit are excluded and named', async () => {
   const repo = makePlum();
   git(repo, 'tag', 'tree', 'main^{tree}');

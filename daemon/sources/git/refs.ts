@@ -20,7 +20,7 @@ export interface Revision {
 export interface FoundRevisions {
   /** By the bytes of their names. */
   readonly revisions: readonly Revision[];
-  /** Full names of tags that name no commit (a tree, a blob, a missing object). */
+  /** Full names of refs that name no commit (a tree, a blob, a missing object), or are not UTF-8. */
   readonly unusable: readonly string[];
 }
 
