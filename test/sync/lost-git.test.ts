@@ -152,6 +152,26 @@ void test('a repository in a folder that lost its .git: none of its files are th
   );
 });
 
+void test('a folder whose repositories are all missing does not become a plain folder that has them when they are back', async () => {
+  const [dataDir, root, away] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+  const repo = path.join(root, 'repo');
+  renameSync(makeRepo({ 'a.txt': 'plum\n' }), repo);
+  writeFiles(repo, { '.gitignore': 'secret.env\n', 'secret.env': 'plum\n' });
+  await using index = await openIndexOf(dataDir);
+  await index.index([root]);
+  await index.close();
+  renameSync(repo, path.join(away, 'repo'));
+  writeFiles(root, { 'loose.txt': 'plum\n' });
+  await using without = await openIndexOf(dataDir);
+  await without.index([root]);
+  assert.ok((await plums(without)).includes('loose.txt HEAD'));
+  await without.close();
+  renameSync(path.join(away, 'repo'), repo);
+  await using again = await openIndexOf(dataDir);
+  await again.index([root]);
+  assert.deepEqual(await plums(again), ['a.txt HEAD', 'loose.txt HEAD']);
+});
+
 void test('a folder that becomes a repository is one from the next job on, with its rules', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { 'a.txt': 'plum\n', 'secret.env': 'plum\n' });

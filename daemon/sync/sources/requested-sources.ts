@@ -80,7 +80,8 @@ async function sourcesInside(
   for (const one of existing) if (isEmpty || existsSync(one)) paths.add(one);
   const isIndexed = mode !== 'commits' && (paths.size === 0 || found.fileCount > 0);
   if (found.deepCount > 0) options.onSkipped(folder, describeDeep(found.deepCount, isIndexed));
-  if (paths.size === 0) {
+  // Known repositories that are gone may come back: their files must not be those of the folder then.
+  if (paths.size === 0 && existing.length === 0) {
     if (found.linkCount > 0)
       options.onSkipped(
         folder,
