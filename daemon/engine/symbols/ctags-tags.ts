@@ -89,6 +89,9 @@ const FOLLOWERS: ReadonlyMap<SymbolKind, string> = new Map([
   ...(['class', 'struct', 'union', 'enum'] as const).map((kind) => [kind, '{:<(\\'] as const),
 ]);
 
+/** Bound: time, on a line with one name thousands of times. */
+const POSITIONS_MAX = 16;
+
 /** Finds names on ascending lines. Returns each position once. */
 class LineFinder {
   readonly #content: Buffer;
@@ -97,6 +100,8 @@ class LineFinder {
   #start = 0;
   #text: string | undefined;
   #words: Map<string, number[]> | undefined;
+  /** The columns of a name on the line, descending; those returned are removed. */
+  readonly #columns = new Map<string, number[]>();
   readonly #emitted = new Set<number>();
 
   constructor(content: Buffer, isTypeFirst: boolean) {
@@ -108,16 +113,27 @@ class LineFinder {
   find(line: number, name: string, kind: SymbolKind): { start: number; size: number } | undefined {
     if (!this.#goTo(line) || name === '') return undefined;
     for (const form of formsOf(name)) {
-      const columns = this.#columnsOf(form);
-      const column =
-        columns.find((at) => this.#isDeclared(at, form, kind)) ??
-        columns.find((at) => !this.#emitted.has(this.#start + at));
+      const column = this.#take(form, kind);
       if (column === undefined) continue;
-      const start = this.#start + column;
-      this.#emitted.add(start);
-      return { start, size: form.length };
+      this.#emitted.add(column);
+      return { start: this.#start + column, size: form.length };
     }
     return undefined;
+  }
+
+  /** The first free column of the name where it is declared, of the next few; else the first free one. */
+  #take(name: string, kind: SymbolKind): number | undefined {
+    let columns = this.#columns.get(name);
+    if (columns === undefined) {
+      columns = this.#columnsOf(name).toReversed();
+      this.#columns.set(name, columns);
+    }
+    // Another name may begin there.
+    while (columns.length > 0 && this.#emitted.has(columns.at(-1)!)) columns.pop();
+    const end = Math.max(0, columns.length - POSITIONS_MAX);
+    for (let i = columns.length - 1; i >= end; i--)
+      if (this.#isDeclared(columns[i]!, name, kind)) return columns.splice(i, 1)[0];
+    return columns.pop();
   }
 
   #goTo(line: number): boolean {
@@ -131,6 +147,7 @@ class LineFinder {
     }
     this.#text = undefined;
     this.#words = undefined;
+    this.#columns.clear();
     this.#emitted.clear();
     return true;
   }
@@ -167,7 +184,7 @@ class LineFinder {
 
   /** Whether the text after a name is that after a declaration of its kind. */
   #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
-    if (this.#emitted.has(this.#start + column)) return false;
+    if (this.#emitted.has(column)) return false;
     if (!this.#isTypeFirst) return true;
     const end = column + name.length;
     const next = /\S/.exec(this.#lineText().slice(end, end + 80))?.[0];
@@ -236,10 +253,10 @@ class ParentFinder {
       return { name, kind: kind ?? 'other' };
     }
     if (parts.length < 2) return undefined;
-    return this.#find(
-      scope.slice(0, scope.length - name.length).replace(/[:./\\']+$/, ''),
-      undefined,
-    );
+    let end = scope.length - name.length;
+    while (end > 0 && ":./\\'".includes(scope[end - 1]!)) end--;
+    // Why remembered: unnamed scopes may be nested a thousand deep.
+    return this.parentOf(scope.slice(0, end), undefined);
   }
 
   #index(): void {
@@ -267,5 +284,5 @@ function pathOf(scope: string): string {
 }
 
 function isAnonymous(name: string): boolean {
-  return /^(?:__anon|[Aa]nonymous[A-Za-z]*)[0-9a-f]{6,}$/.test(name);
+  return /^(?:__anon|[Aa]nonymous[A-Za-z]{0,30})[0-9a-f]{6,}$/.test(name);
 }

@@ -2,6 +2,7 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
+import { cpuUsage } from 'node:process';
 import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { EngineName, Extractor } from '../../../daemon/engine/symbols/extractor.ts';
@@ -69,6 +70,16 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       const found = await names('JavaScript', parts.join(''));
       assert.equal(found.length, 40_000);
       assert.equal(found[39_999], 'v19999');
+    });
+
+    test('one name on a line, and unnamed structs in each other, in linear time', async () => {
+      const nested = `${'struct{int x;'.repeat(600)}${'}a;'.repeat(600)}\n`;
+      for (const content of ['int a;'.repeat(60_000), nested]) {
+        const before = cpuUsage();
+        const outcome = await extractor.extract('C', Buffer.from(content));
+        if ('symbols' in outcome) assert.ok(outcome.symbols.length > 0);
+        assert.ok(cpuUsage(before).user < 15e6, content.slice(0, 10));
+      }
     });
 
     test('a hundred thousand nested brackets', async () => {
