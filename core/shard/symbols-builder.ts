@@ -11,6 +11,7 @@ import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { isWordByte } from '../text/words.ts';
 import { blobAt, blockAt } from './open.ts';
+import { BlobRow } from './rows.ts';
 import { ShardView } from './view.ts';
 import { compareFolded, NO_PARENT } from './symbols.ts';
 
@@ -27,6 +28,8 @@ const NAMES_MAX: u32 = 1 << 24;
 const ROWS_SIZE: usize = 384 << 20;
 const LINKS_MAX: u32 = 40 << 20;
 const NUMBER_SIZE_MAX: usize = 5;
+/** Bound: a content with more names and words would leave no room for those of others. */
+const BLOB_NAMES_MAX: u32 = 1 << 20;
 
 /**
  * A distinct name, or the end of one from a word on, and its blocks: the first here, the others in a
@@ -99,13 +102,15 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
 /**
  * Adds the symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint) of a blob after the
  * previous one. Cost: linear in the bytes of their names, times the words in a name.
- * Errors: STATUS_SYMBOL_INPUT for a symbol that is not within one block after the previous one, or
- * has an unknown kind; STATUS_OUT_OF_MEMORY. Either ends the build.
+ * Errors: STATUS_OUT_OF_MEMORY if they do not fit: nothing was added, another blob may fit;
+ * STATUS_SYMBOL_INPUT for a symbol that is not within one block after the previous one, or has an
+ * unknown kind, which ends the build.
  */
 export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   if (blobId >= view.blobCount) return STATUS_SYMBOL_INPUT;
   const blob = blobAt(view, blobId);
   if (blob.firstBlock < openBlock) return STATUS_SYMBOL_INPUT;
+  if (!hasRoom(count, nameCountOf(blob, input, count))) return STATUS_OUT_OF_MEMORY;
   enterBlock(blob.firstBlock);
   const endBlock = blob.firstBlock + blob.blockCount;
   for (let i: u32 = 0; i < count; i++) {
@@ -121,12 +126,38 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     while (position >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
     // It must be after the previous symbol, and in one block.
     if (position < lastEnd || position + size > blockEnd) return STATUS_SYMBOL_INPUT;
-    if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
     addRow(position, size, kind, parent - 1);
-    const status = addNames(<usize>view.content + position, size);
-    if (status != STATUS_OK) return status;
+    addNames(<usize>view.content + position, size);
   }
   return STATUS_OK;
+}
+
+/** The names of the symbols at `input`, and the words that begin within them. */
+function nameCountOf(blob: BlobRow, input: usize, count: u32): u64 {
+  let total: u64 = count;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = input + <usize>i * layout.SYMBOL_INPUT_SIZE;
+    const start = load<u32>(row);
+    const size = load<u32>(row, 4);
+    if (start > blob.size || size > blob.size - start) return total;
+    const ptr = <usize>view.content + blob.contentOffset + start;
+    for (let word = ptr + 1; word < ptr + size; word++) if (isWordStart(word)) total++;
+  }
+  return total;
+}
+
+/** Whether the tables have room for so many symbols and names, and symbolsFinish for its lists. */
+function hasRoom(symbols: u32, added: u64): bool {
+  if (added > BLOB_NAMES_MAX || nameCount + <u32>added > NAMES_MAX) return false;
+  if (linkCount + <u32>added > LINKS_MAX) return false;
+  if (rowsEnd + <usize>symbols * (3 * NUMBER_SIZE_MAX + 1) > rows + ROWS_SIZE) return false;
+  return endOfLists(nameCount + <u32>added, linkCount + <u32>added) <= limit;
+}
+
+/** Where the lists of symbolsFinish end at the latest. */
+function endOfLists(names: u64, links: u64): u64 {
+  const ofName = <u64>(2 * SORT_ROW_SIZE + 9 + 2 * NUMBER_SIZE_MAX);
+  return <u64>rest + names * ofName + links * <u64>NUMBER_SIZE_MAX + 16;
 }
 
 /** Makes `blockId` the current block; those between have no symbols. Gaps count from its start. */
@@ -176,28 +207,32 @@ function writeNumber(ptr: usize, value: u32): usize {
 }
 
 /** Adds a name and the words that begin within it. */
-function addNames(ptr: usize, size: u32): i32 {
+function addNames(ptr: usize, size: u32): void {
   const end = ptr + size;
-  let status = addName(ptr, size);
-  for (let word = ptr + 1; word < end && status == STATUS_OK; word++) {
-    if (isWordByte(load<u8>(word)) && !isWordByte(load<u8>(word - 1)))
-      status = addName(word, <u32>(end - word));
-  }
-  return status;
+  addName(ptr, size);
+  for (let word = ptr + 1; word < end; word++)
+    if (isWordStart(word)) addName(word, <u32>(end - word));
 }
 
-/** Adds the current block to the name, cut to the size of keys. */
-function addName(ptr: usize, size: u32): i32 {
+@inline
+function isWordStart(ptr: usize): bool {
+  return isWordByte(load<u8>(ptr)) && !isWordByte(load<u8>(ptr - 1));
+}
+
+/** Adds the current block to the name, cut to the size of keys. Safety: `hasRoom`. */
+function addName(ptr: usize, size: u32): void {
   const keySize = min(size, layout.SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, keySize) & (HASH_SLOTS - 1);
   for (;;) {
     const index = load<u32>(slots + (<usize>slot << 2));
     if (index == 0) break;
     const name = nameAt(index - 1);
-    if (name.size == keySize && memory.compare(name.ptr, ptr, keySize) == 0) return addLink(name);
+    if (name.size == keySize && memory.compare(name.ptr, ptr, keySize) == 0) {
+      addLink(name);
+      return;
+    }
     slot = (slot + 1) & (HASH_SLOTS - 1);
   }
-  if (nameCount == NAMES_MAX) return STATUS_OUT_OF_MEMORY;
   const name = nameAt(nameCount);
   nameCount++;
   store<u32>(slots + (<usize>slot << 2), nameCount);
@@ -208,7 +243,6 @@ function addName(ptr: usize, size: u32): i32 {
   name.firstLink = 0;
   name.lastLink = 0;
   name.blockCount = 1;
-  return STATUS_OK;
 }
 
 @inline
@@ -216,9 +250,8 @@ function nameAt(index: u32): Name {
   return changetype<Name>(names + <usize>index * NAME_SIZE);
 }
 
-function addLink(name: Name): i32 {
-  if (name.lastBlock == block) return STATUS_OK;
-  if (linkCount == LINKS_MAX) return STATUS_OUT_OF_MEMORY;
+function addLink(name: Name): void {
+  if (name.lastBlock == block) return;
   const position = links + <usize>linkCount * LINK_SIZE;
   linkCount++;
   store<u32>(position, block);
@@ -228,7 +261,6 @@ function addLink(name: Name): i32 {
   name.lastLink = linkCount;
   name.lastBlock = block;
   name.blockCount++;
-  return STATUS_OK;
 }
 
 /** Source: FNV-1a. */
@@ -250,8 +282,7 @@ export function symbolsFinish(): i32 {
   nameSizes = nameOffsets + <usize>nameCount * 4;
   nameLists = (nameSizes + nameCount + 3) & ~3;
   lists = nameLists + <usize>nameCount * 4;
-  const needed = lists + <usize>(linkCount + 2 * nameCount) * NUMBER_SIZE_MAX;
-  if (needed < rest || needed > limit) return STATUS_OUT_OF_MEMORY;
+  if (endOfLists(nameCount, linkCount) > limit) return STATUS_OUT_OF_MEMORY;
   for (let i: u32 = 0; i < nameCount; i++) {
     const row = sorted + <usize>i * SORT_ROW_SIZE;
     const name = nameAt(i);

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { mergeShards, type MergeRepo } from '../../daemon/engine/build/merge.ts';
+import { MergeOverflow, mergeShards, type MergeRepo } from '../../daemon/engine/build/merge.ts';
 import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
-import { Engine } from '../engine/host/harness.ts';
+import { buildShard, Engine, headings } from '../engine/host/harness.ts';
 import type { Corpus } from './corpora.ts';
 import { type Case, caseArbitrary, checkCase, REPOS, shardsOf } from './random-case.ts';
 import { SEED } from '../seed.ts';
@@ -117,4 +117,17 @@ void test(`random queries over merged shards, seed ${SEED}`, async () => {
   });
   await fc.assert(property, { numRuns: RUNS, seed: SEED });
   assert.ok(liveCount > RUNS);
+});
+
+void test('shards whose symbols have too many names together are not merged', async () => {
+  await using engine = await Engine.open({}, 'release');
+  const shards = REPOS.slice(0, 2).map((repo, i) =>
+    buildShard(
+      engine.module,
+      engine.folder,
+      repo,
+      Array.from({ length: 9 }, (_, doc) => ({ path: `${doc}`, ...headings(9 * i + doc, 2100) })),
+    ),
+  );
+  assert.throws(() => merged(engine, shards, () => false), MergeOverflow);
 });

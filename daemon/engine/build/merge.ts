@@ -60,7 +60,7 @@ interface MergedDoc extends ShardDoc {
   readonly docId: number;
 }
 
-/** Errors: ShardError where a file cannot be opened; of the file system. Files written so far remain. */
+/** Errors: MergeOverflow; ShardError where a file cannot be opened; of the file system. Files written so far remain. */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
   const { path } = order;
   const space = new Space(module);
@@ -111,7 +111,7 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): MergedDoc[] {
   return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
 }
 
-/** The files do not fit into one memory, or their contents do not fit the segments of one shard. */
+/** The files do not fit into one memory, or their contents or symbols do not fit one shard. */
 export class MergeOverflow extends Error {
   override readonly name = 'MergeOverflow';
 }
@@ -232,7 +232,8 @@ class Contents {
     try {
       for (const [placed, { source, blobId }] of this.#blobs.entries()) {
         const symbols = this.#sources[source]!.symbols!.ofBlob(blobId);
-        if (symbols.length > 0) builder.addBlob(placed, symbols);
+        if (symbols.length > 0 && builder.addBlob(placed, symbols) === undefined)
+          throw new MergeOverflow('more symbols than one shard has room for');
       }
       return builder.finish(path);
     } finally {

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } fr
 import { atPath } from '../../base/caught.ts';
 import { hashFile } from '../../base/file-hash.ts';
 import * as format from '../../../core/shared/format.ts';
-import { STATUS_OK } from '../../../core/shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
 import { type Core, dropCore, instantiateCore, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, mapBriefly } from './mapping.ts';
@@ -79,10 +79,12 @@ export class SymbolsFileBuilder {
   }
 
   /**
-   * Adds the symbols of a blob and returns how many were kept; blob ids must ascend. Errors: the memory is full.
+   * Adds the symbols of a blob and returns how many were kept; blob ids must ascend. Undefined: there are too many for the
+   * file, none was added, and other blobs may still fit.
    * @param symbols  ascending by start; those that overlap the one before or are invalid are dropped
    */
-  addBlob(blobId: number, symbols: readonly BuilderSymbol[]): number {
+  addBlob(blobId: number, symbols: readonly BuilderSymbol[]): number | undefined {
+    if (this.#parents.count + symbols.length > layout.SYMBOL_INPUT_PARENTS_MAX) return undefined;
     const { exports, memory } = this.#core;
     const content = this.#contentOf(blobId);
     const input = new Uint32Array(memory.buffer, this.#input, INPUT_COUNT_MAX * 3);
@@ -99,7 +101,9 @@ export class SymbolsFileBuilder {
       lastEnd = start + size;
       count++;
     }
-    check(exports.symbolsAddBlob(blobId, this.#input, count));
+    const status = exports.symbolsAddBlob(blobId, this.#input, count);
+    if (status === STATUS_OUT_OF_MEMORY) return undefined;
+    check(status);
     return count;
   }
 
@@ -240,13 +244,11 @@ class ParentTable {
     return this.#list.length;
   }
 
-  /** Errors: too many parents. */
+  /** Bound: SYMBOL_INPUT_PARENTS_MAX, by addBlob. */
   idOf({ name, kind }: { readonly name: string; readonly kind: number }): number {
     const key = `${kind} ${name}`;
     const existing = this.#ids.get(key);
     if (existing !== undefined) return existing;
-    if (this.#list.length === layout.SYMBOL_INPUT_PARENTS_MAX)
-      throw new Error('symbols: too many parents');
     this.#list.push({ name: cutName(name), kind });
     this.#ids.set(key, this.#list.length - 1);
     return this.#list.length - 1;

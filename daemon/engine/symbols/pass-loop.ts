@@ -1,7 +1,7 @@
 // The symbol pass over a shard: extracts many contents at once, within bounds, and writes the symbols in content order.
 
 import type { Extractor } from './extractor.ts';
-import type { Extraction, ExtractionFailure, FoundSymbol, Part } from './found.ts';
+import type { Extraction, ExtractionFailure, Found, FoundSymbol, Part } from './found.ts';
 
 export interface PassBlob {
   readonly path: string;
@@ -18,8 +18,8 @@ export interface PassSource {
 }
 
 export interface PassSink {
-  /** Called with ascending ids, only for contents with symbols; returns how many it keeps. */
-  addBlob(blobId: number, symbols: readonly FoundSymbol[]): number;
+  /** Called with ascending ids, only for contents with symbols; returns how many it keeps. Undefined: it has no room for them. */
+  addBlob(blobId: number, symbols: readonly FoundSymbol[]): number | undefined;
 }
 
 export interface PassProgress {
@@ -100,8 +100,9 @@ export async function passOver(
   async function takeFirst(): Promise<void> {
     const { blobId, blob, extraction } = ahead.shift()!;
     aheadSize -= blob.content.length;
-    const outcome = await extraction;
+    const extracted = await extraction;
     options.signal.throwIfAborted();
+    const outcome = store(sink, blobId, extracted);
     counts.fileCount++;
     bytesDone += blob.content.length;
     if ('failure' in outcome) {
@@ -113,7 +114,7 @@ export async function passOver(
         if (partlyRead.length < LISTED_MAX)
           partlyRead.push({ path: blob.path, detail: detailOf(outcome.unread, blob.content) });
       }
-      if (outcome.symbols.length > 0) counts.symbolCount += sink.addBlob(blobId, outcome.symbols);
+      counts.symbolCount += outcome.keptCount;
     }
     options.onProgress({
       blobsDone: blobId + 1,
@@ -124,6 +125,18 @@ export async function passOver(
       failureCount: counts.failureCount,
     });
   }
+}
+
+/** With the symbols stored. */
+function store(
+  sink: PassSink,
+  blobId: number,
+  outcome: Extraction,
+): ExtractionFailure | (Found & { readonly keptCount: number }) {
+  if ('failure' in outcome) return outcome;
+  const keptCount = outcome.symbols.length === 0 ? 0 : sink.addBlob(blobId, outcome.symbols);
+  if (keptCount !== undefined) return { ...outcome, keptCount };
+  return { failure: 'output', detail: 'too many names, or words in names, for its shard' };
 }
 
 function detailOf(unread: readonly Part[], content: Uint8Array): string {

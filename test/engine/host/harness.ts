@@ -227,6 +227,28 @@ function buildSymbols(
   return { path: symbolsPath, size };
 }
 
+/** Lines that are symbols of 490 words of one letter: each has as many names. */
+export function headings(
+  seed: number,
+  lineCount: number,
+): { readonly bytes: Buffer; readonly symbols: readonly TestSymbol[] } {
+  const bytes = Buffer.alloc(lineCount * 980);
+  let random = seed + 1;
+  for (let i = 0; i < bytes.length; i += 2) {
+    random = (Math.imul(random, 1_103_515_245) + 12_345) >>> 0;
+    bytes[i] = 97 + ((random >>> 16) % 26);
+    // Why different ones: names that begin alike take long to sort.
+    bytes[i + 1] = 33 + ((random >>> 8) % 14);
+  }
+  for (let line = 1; line <= lineCount; line++) bytes[line * 980 - 1] = 10;
+  const symbols = Array.from({ length: lineCount }, (_, i) => ({
+    start: i * 980,
+    size: 979,
+    kind: 20,
+  }));
+  return { bytes, symbols };
+}
+
 /** Writes the docs below a folder and has it indexed by the real ingest. */
 export async function buildFromDisk(
   module: WebAssembly.Module,

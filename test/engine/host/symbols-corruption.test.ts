@@ -14,7 +14,14 @@ import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
-import { buildShard, encodedPlan, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
+import {
+  buildShard,
+  encodedPlan,
+  headings,
+  temporaryFolder,
+  type TestDoc,
+  wasmFile,
+} from './harness.ts';
 import { answersOf } from './seal.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
@@ -171,5 +178,25 @@ void test('invalid symbols are excluded', async () => {
   const file = path.join(folder, 'a.tags');
   assert.equal(builder.finish(file).symbolCount, 2);
   builder.drop();
+  assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
+});
+
+void test('a content with too many names in its symbols is skipped, the next one is not', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const docs = [2200, 1].map((lines, i) => ({ path: `${i}`, ...headings(i, lines) }));
+  const shard = buildShard(
+    module,
+    folder,
+    REPO,
+    docs.map(({ path: name, bytes }) => ({ path: name, bytes })),
+  );
+  const builder = new SymbolsFileBuilder(module, shard.path);
+  const kept = docs.map(({ symbols }, blobId) => builder.addBlob(blobId, symbols));
+  assert.deepEqual(kept, [undefined, 1]);
+  const file = path.join(folder, 'names.tags');
+  const { symbolCount, nameCount } = builder.finish(file);
+  builder.drop();
+  assert.deepEqual([symbolCount, nameCount], [1, 490]);
   assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
 });

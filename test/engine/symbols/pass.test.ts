@@ -266,6 +266,18 @@ test('symbols are in the order of the contents, whichever finishes first', async
   });
 });
 
+test('a content whose symbols have no room is a failure; the others have theirs', async () => {
+  const { extractor, letGo } = slowExtractor();
+  const source = { blobCount: 3, contentSize: 30, blob: (id: number) => blobOf(id) };
+  const sink = { addBlob: (blobId: number) => (blobId === 1 ? undefined : 2) };
+  const running = passOver(source, extractor, sink, { signal: NEVER, onProgress: () => {} });
+  letGo(0);
+  letGo(1);
+  const { symbolCount, failureCount, failures } = await running;
+  assert.deepEqual([symbolCount, failureCount], [2, 1]);
+  assert.match(`${failures[0]?.path} ${failures[0]?.detail}`, /^1\.c too many names/);
+});
+
 test('reading ahead is limited', async () => {
   const { extractor, letGo, requested } = slowExtractor();
   const source = { blobCount: 9, contentSize: 9 << 25, blob: (id: number) => blobOf(id, 1 << 25) };
