@@ -195,6 +195,46 @@ void test('a position in a file stands for the name at it; its file comes first'
     assert.equal((await send('definitions', body)).status, status, JSON.stringify(body));
 });
 
+void test('its file and repository come first where there are more occurrences than an answer has', async (t) => {
+  const many = makeRepo({ 'many.py': 'def mill(): pass\n'.repeat(1100) });
+  const own = makeRepo({
+    'many.py': 'def mill(): pass\n'.repeat(20),
+    'test/mill_test.py': 'def mill(): pass\n',
+  });
+  const { url, process } = await serve(temporaryFolder(), [many, own]);
+  t.after(() => process.stop());
+  await process.until(/ symbols found /, 2);
+  const { body: repos } = await get<readonly { repoName: string }[]>(`${url}/api/repos`);
+  const [manyName, ownName] = [many, own].map(
+    (repo) => repos.find(({ repoName: name }) => repo.endsWith(name.split('/').at(-1)!))!.repoName,
+  );
+  for (const kind of ['definitions', 'references']) {
+    const position = { repo: ownName, path: 'test/mill_test.py', line: 1, column: 5 };
+    const answer = await call(`${url}/api/find_${kind}`, {
+      method: 'POST',
+      body: JSON.stringify({ position }),
+    });
+    const found = (await answer.json()) as Navigation;
+    assert.deepEqual(
+      found.files.map(({ repository, fileName, matches }) => [
+        repository,
+        fileName,
+        matches.length,
+      ]),
+      [
+        [ownName, 'test/mill_test.py', 1],
+        [ownName, 'many.py', 20],
+        [manyName, 'many.py', 979],
+      ],
+    );
+    assert.deepEqual([found.stats.matchCount, found.isSearchExhaustive], [1000, false]);
+    assert.deepEqual(
+      found.repositoryInfo.map(({ name }) => name),
+      [ownName, manyName],
+    );
+  }
+});
+
 void test('searches report symbols, definitions first', async () => {
   const { files } = await search(served.url, 'sym:^plum$ lang:c', {
     isCaseSensitivityEnabled: true,

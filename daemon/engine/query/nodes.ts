@@ -2,7 +2,7 @@
 
 import { quotePattern } from '../regex/quote.ts';
 import { parseRegex } from '../regex/syntax.ts';
-import type { PatternNode, QueryNode, RegexNode, ValueNode, ValuePrefix } from './tree.ts';
+import type { NotNode, PatternNode, QueryNode, RegexNode, ValueNode, ValuePrefix } from './tree.ts';
 
 const POSITION = { position: 0 };
 
@@ -19,9 +19,17 @@ export function valueNode(prefix: ValuePrefix, value: string): ValueNode {
 }
 
 export function repoNode(name: string): QueryNode {
+  return exactNode('repo', name);
+}
+
+export function exactNode(prefix: 'repo' | 'file', text: string): QueryNode {
   // No repo has such a name, and an expression may have 4,096 bytes.
-  if (name.length > 1000) return { kind: 'const', value: false };
-  return patternNode('repo', `^${quotePattern(name)}$`);
+  if (text.length > 1000) return { kind: 'const', value: false };
+  return patternNode(prefix, `^${quotePattern(text)}$`);
+}
+
+export function notNode(child: QueryNode): NotNode {
+  return { kind: 'not', child };
 }
 
 /** The conjunction of the nodes, at least one. */

@@ -1,11 +1,21 @@
 // Definitions and references of a symbol (API.md 10): locations found by searches built from a name, with their lines.
 
+import { sumOf } from '../../base/lists.ts';
+import type { SearchRequest } from '../query/request.ts';
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
-import { allOf, patternNode, regexNode, repoNode, valueNode } from '../query/nodes.ts';
+import {
+  allOf,
+  exactNode,
+  notNode,
+  patternNode,
+  regexNode,
+  repoNode,
+  valueNode,
+} from '../query/nodes.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
 import { acquireFor } from './demanded-revisions.ts';
-import { completeSearch, withSnapshot } from './search.ts';
+import { type Completed, completeSearch, withSnapshot } from './search.ts';
 import { parseFiles } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { quotePattern } from '../regex/quote.ts';
@@ -73,26 +83,56 @@ export async function navigate(
   call: NavigationCall,
   environment: SearchEnvironment,
 ): Promise<object> {
-  const request = {
-    query: queryOf(kind, call),
-    matches: OCCURRENCES_MAX,
+  const query = queryOf(kind, call);
+  const { near } = call;
+  const acquire = () => acquireFor(parts, requestOf(query), environment);
+  return withSnapshot(parts, acquire, async (snapshot) => {
+    const search = (one: QueryNode, matches?: number): Promise<Completed> =>
+      completeSearch(parts, requestOf(one, matches), environment, snapshot);
+    const all = await search(query);
+    const { reasons } = all;
+    const isCut = reasons.length > 0 && all.numbers.actualMatchCount >= OCCURRENCES_MAX;
+    const searches = near !== undefined && isCut ? await searchNear(query, near, search) : [all];
+    const files = searches.flatMap((one) => parseFiles<FoundFile>(one.files));
+    const infos = searches.flatMap((one) => repositoryInfos(one.answered, one.prepared.view));
+    const distinct = [...new Map(infos.map((info) => [info.name, info])).values()];
+    return {
+      stats: { matchCount: sumOf(searches, ({ numbers }) => numbers.actualMatchCount) },
+      files: nearestFirst(files, near, fileDistance).map(occurrencesOf),
+      repositoryInfo: nearestFirst(distinct, near, repoDistance),
+      ...exhaustiveness(reasons),
+    };
+  });
+}
+
+function requestOf(query: QueryNode, matches = OCCURRENCES_MAX): SearchRequest {
+  return {
+    query,
+    matches,
     contextLines: 0,
     whole: false,
     isRegexEnabled: true,
     isCaseSensitivityEnabled: true,
   };
-  const acquire = () => acquireFor(parts, request, environment);
-  return withSnapshot(parts, acquire, async (snapshot) => {
-    const completed = await completeSearch(parts, request, environment, snapshot);
-    const { prepared, answered, files, numbers, reasons } = completed;
-    const infos = repositoryInfos(answered, prepared.view);
-    return {
-      stats: { matchCount: numbers.actualMatchCount },
-      files: nearestFirst(parseFiles<FoundFile>(files), call.near, fileDistance).map(occurrencesOf),
-      repositoryInfo: nearestFirst(infos, call.near, repoDistance),
-      ...exhaustiveness(reasons),
-    };
-  });
+}
+
+/** Searches the file, the rest of its repo and the other repos, until there are enough occurrences. */
+async function searchNear(
+  query: QueryNode,
+  { repoName, path }: Near,
+  search: (query: QueryNode, matches: number) => Promise<Completed>,
+): Promise<Completed[]> {
+  const repo = repoNode(repoName);
+  const file = exactNode('file', path);
+  const searches: Completed[] = [];
+  let rest = OCCURRENCES_MAX;
+  for (const filters of [[repo, file], [repo, notNode(file)], [notNode(repo)]]) {
+    if (rest <= 0) break;
+    const found = await search(allOf([query, ...filters]), rest);
+    searches.push(found);
+    rest -= found.numbers.actualMatchCount;
+  }
+  return searches;
 }
 
 function queryOf(
