@@ -111,6 +111,11 @@ void test('language, revision and repository restrict the search', async () => {
     'web/plum.ts:export function plum(): Pear {',
     'web/view.tsx:export const View = () => plum();',
   ]);
+  for (const language of ['typescript', 'ts', 'Vue', 'Svelte'])
+    assert.equal((await locationsOf('definitions', { ...ofWeb, language })).length, 2, language);
+  assert.deepEqual(await locationsOf('definitions', { symbolName: 'plum', language: 'objc' }), [
+    'src/plum.c:int plum(int stone)',
+  ]);
   // As it is indexed, and as git knows it.
   for (const revisionName of ['refs/heads/old', 'old'])
     assert.deepEqual(await locationsOf('definitions', { ...ofWeb, revisionName }), [

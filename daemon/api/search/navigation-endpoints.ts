@@ -36,7 +36,7 @@ const navigationBody = z
     }),
     language: z.string().exactOptional().meta({
       description:
-        'Name of a language. `C` and `C++` stand for each other; so do `TypeScript`, `JavaScript`, `JSX` and `TSX`.',
+        'Name of a language, or another name of it. `C`, `C++`, `Objective-C`, `Objective-C++` and `Cuda` stand for each other; so do `TypeScript`, `JavaScript`, `JSX`, `TSX`, `Vue` and `Svelte`.',
     }),
     revisionName: z.string().default('HEAD').meta({
       description:

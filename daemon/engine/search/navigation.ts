@@ -1,6 +1,7 @@
 // Definitions and references of a symbol (API.md 10): locations found by searches built from a name, with their lines.
 
 import { sumOf } from '../../base/lists.ts';
+import { resolveLanguage } from '../../sources/languages/language-data.ts';
 import type { SearchRequest } from '../query/request.ts';
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
@@ -72,8 +73,8 @@ const OCCURRENCES_MAX = 1000;
 
 /** Languages that use each other's symbols. */
 const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
-  ['C', 'C++'],
-  ['TypeScript', 'JavaScript', 'JSX', 'TSX'],
+  ['C', 'C++', 'Cuda', 'Objective-C', 'Objective-C++'],
+  ['TypeScript', 'JavaScript', 'JSX', 'TSX', 'Vue', 'Svelte'],
 ];
 
 /** The response of API.md 10.2. Errors: QueryError: too large a name; AbortError when the client is gone. */
@@ -156,7 +157,8 @@ function boundedPattern(name: string): string {
   return `${start}${quotePattern(name)}${end}`;
 }
 
-function languageFilter(language: string): QueryNode {
+function languageFilter(given: string): QueryNode {
+  const language = resolveLanguage(given) ?? given;
   const family = LANGUAGE_FAMILIES.find((names) => names.includes(language)) ?? [language];
   const children = family.map((value) => valueNode('lang', value));
   return children.length === 1 ? children[0]! : { kind: 'or', children };
