@@ -20,6 +20,11 @@ export interface Tag {
   readonly end?: number;
 }
 
+/** Parsers whose scopes are headings, joined by `""`. */
+const HEADING_PARSERS: ReadonlySet<string> = new Set(
+  'Asciidoc Markdown ReStructuredText Tex'.split(' '),
+);
+
 const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
 
 const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
@@ -221,6 +226,8 @@ function wordsOf(text: string): Map<string, number[]> {
 
 class ParentFinder {
   readonly #parser: string;
+  /** Between the parts of a scope. */
+  readonly #joint: string;
   readonly #tags: readonly Tag[];
   readonly #parents = new Map<string, Parent | undefined>();
   #byScope: Map<string, Tag> | undefined;
@@ -228,6 +235,7 @@ class ParentFinder {
 
   constructor(parser: string, tags: readonly Tag[]) {
     this.#parser = parser;
+    this.#joint = HEADING_PARSERS.has(parser) ? '""' : '::';
     this.#tags = tags;
   }
 
@@ -246,7 +254,7 @@ class ParentFinder {
       if (!isAnonymous(container.name))
         return { name: container.name, kind: isMethod ? 'method' : kind };
     }
-    const parts = scope.split(SCOPE_PARTS);
+    const parts = this.#joint === '""' ? [lastHeading(scope)] : scope.split(SCOPE_PARTS);
     const name = parts.at(-1) ?? '';
     if (!isAnonymous(name) && name !== '') {
       const kind = scopeKind === undefined ? undefined : kindOfTag(this.#parser, scopeKind);
@@ -266,7 +274,7 @@ class ParentFinder {
     for (const tag of this.#tags) {
       const kind = kindOfTag(this.#parser, tag.kind);
       if (kind === undefined || kind === 'macro' || kind === 'enumMember') continue;
-      const key = tag.scope === undefined ? tag.name : `${tag.scope}::${tag.name}`;
+      const key = tag.scope === undefined ? tag.name : `${tag.scope}${this.#joint}${tag.name}`;
       const scopeKey = pathOf(key);
       if (!this.#byScope.has(scopeKey)) this.#byScope.set(scopeKey, tag);
       // `typedef struct { ... } name;`: the members' scope is a made-up name.
@@ -277,6 +285,11 @@ class ParentFinder {
       }
     }
   }
+}
+
+function lastHeading(scope: string): string {
+  const at = scope.lastIndexOf('""');
+  return at < 0 ? scope : scope.slice(at + 2);
 }
 
 function pathOf(scope: string): string {

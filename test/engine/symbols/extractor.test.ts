@@ -122,6 +122,44 @@ test('TypeScript: a call signature after one without a semicolon does not end th
   }
 });
 
+const linesOf = async (
+  engine: keyof typeof extractors,
+  language: string,
+  text: string | Buffer,
+): Promise<string[]> => {
+  const content = Buffer.from(text);
+  return formatSymbols(content, await symbolsIn(extractors[engine], language, content));
+};
+
+test(
+  'headings have the heading above them as parent, whatever is in it',
+  { skip: NO_CTAGS },
+  async () => {
+    const markdown = '# Top v1.2\n## Use a::b\n### Why c/d\n## Say "hi"\n### Last\n';
+    assert.deepEqual(await linesOf('ctags', 'Markdown', markdown), [
+      '1 section Top v1.2',
+      '2 section Use a::b in section Top v1.2',
+      '3 section Why c/d in section Use a::b',
+      '4 section Say "hi" in section Top v1.2',
+      '5 section Last in section Say "hi"',
+    ]);
+    const tex = '\\section{Top v1.2}\n\\subsection{Use a.b}\n\\subsubsection{Last}\n';
+    assert.deepEqual(await linesOf('ctags', 'TeX', tex), [
+      '1 section Top v1.2',
+      '2 section Use a.b in section Top v1.2',
+      '3 section Last in section Use a.b',
+    ]);
+    const title = (text: string, line: string): string =>
+      `${text}\n${line.repeat(text.length)}\n\n`;
+    const rst = `${title('Top v1.2', '=')}${title('Use a.b', '-')}${title('Last', '~')}`;
+    assert.deepEqual(await linesOf('ctags', 'reStructuredText', rst), [
+      '1 section Top v1.2',
+      '4 section Use a.b in section Top v1.2',
+      '7 section Last in section Use a.b',
+    ]);
+  },
+);
+
 test('large parts that tree-sitter cannot parse are reported', async () => {
   const unknown = '@@ '.repeat(160);
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
