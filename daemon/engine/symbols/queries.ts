@@ -302,9 +302,12 @@ const QUERIES: Readonly<Record<string, string>> = {
 (property_declaration (property_element (variable_name (name) @name))) @field
 (property_promotion_parameter name: (variable_name (name) @name)) @field
 ((function_call_expression
-  function: (name) @call
-  arguments: (arguments . (argument (string (string_content) @name)))) @constant
-  (#eq? @call "define"))
+  function: [(name) (qualified_name)] @call
+  arguments: (arguments . (argument [
+    (string (string_content) @name)
+    (encapsed_string . (string_content) @name .)
+  ]))) @constant
+  (#any-of? @call "define" "\\\\define"))
 (program (expression_statement
   (assignment_expression left: (variable_name (name) @name)) @variable))
 `,

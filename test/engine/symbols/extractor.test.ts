@@ -160,6 +160,14 @@ test(
   },
 );
 
+test('PHP: define() in double quotes, and of the global namespace', async () => {
+  const php = `<?php\ndefine("PLUM", 1);\n\\define('PEAR', 2);\n\\a\\define('FIG', 3);\n`;
+  assert.deepEqual(await linesOf('tree-sitter', 'PHP', php), [
+    '2 constant PLUM',
+    '3 constant PEAR',
+  ]);
+});
+
 test('large parts that tree-sitter cannot parse are reported', async () => {
   const unknown = '@@ '.repeat(160);
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
