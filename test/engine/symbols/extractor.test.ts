@@ -168,6 +168,23 @@ test('PHP: define() in double quotes, and of the global namespace', async () => 
   ]);
 });
 
+test('kinds that ctags names otherwise', { skip: NO_CTAGS }, async () => {
+  const objc = '@interface Plum\n+ (int)make:(int)size;\n- (void)go;\n@end\n';
+  assert.deepEqual(await linesOf('ctags', 'Objective-C', objc), [
+    '1 class Plum',
+    '2 method make: in class Plum',
+    '3 method go in class Plum',
+  ]);
+  assert.deepEqual(await linesOf('ctags', 'Emacs Lisp', "(defalias 'plum #'pear)\n"), [
+    '1 function plum',
+  ]);
+  const cobol = ['WORKING-STORAGE SECTION.', '01 REC.', '   05 ITEM PIC 9.'];
+  assert.deepEqual(
+    await linesOf('ctags', 'COBOL', cobol.map((line) => `       ${line}\n`).join('')),
+    ['1 section WORKING-STORAGE', '2 other REC', '3 other ITEM in other REC'],
+  );
+});
+
 test('large parts that tree-sitter cannot parse are reported', async () => {
   const unknown = '@@ '.repeat(160);
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
