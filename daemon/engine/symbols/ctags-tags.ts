@@ -175,7 +175,7 @@ class LineFinder {
     const text = this.#lineText();
     if (text.length > 1000) {
       this.#words ??= wordsOf(text);
-      return this.#words.get(name) ?? [];
+      return this.#words.get(name) ?? columnsByWord(text, name, this.#words);
     }
     const columns: number[] = [];
     for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
@@ -217,11 +217,31 @@ function isWhole(text: string, start: number, name: string): boolean {
   return !isOpenBefore && !isOpenBehind;
 }
 
+const WORDS = /[\w$\u0080-\u00ff]+/g;
+
 function wordsOf(text: string): Map<string, number[]> {
   const words = new Map<string, number[]>();
-  for (const { 0: word, index } of text.matchAll(/[\w$\u0080-\u00ff]+/g))
-    addToList(words, word, index);
+  for (const { 0: word, index } of text.matchAll(WORDS)) addToList(words, word, index);
   return words;
+}
+
+/** Columns of a name with other characters, by its rarest word; of that the first thousand are looked at. */
+function columnsByWord(
+  text: string,
+  name: string,
+  words: ReadonlyMap<string, readonly number[]>,
+): number[] {
+  let rarest: { readonly at: number; readonly columns: readonly number[] } | undefined;
+  for (const { 0: word, index: at } of name.matchAll(WORDS)) {
+    const columns = words.get(word) ?? [];
+    if (rarest === undefined || columns.length < rarest.columns.length) rarest = { at, columns };
+  }
+  if (rarest === undefined) return [];
+  const { at, columns } = rarest;
+  const starts = columns.slice(0, 1000).map((column) => column - at);
+  return starts.filter(
+    (start) => start >= 0 && text.startsWith(name, start) && isWhole(text, start, name),
+  );
 }
 
 class ParentFinder {

@@ -185,6 +185,22 @@ test('kinds that ctags names otherwise', { skip: NO_CTAGS }, async () => {
   );
 });
 
+test('names on long lines that are not words', { skip: NO_CTAGS }, async () => {
+  const css = Array.from({ length: 200 }, (_, i) => `.c${i}{top:0}.c${i} .d{top:0}`).join('');
+  const names = Array.from({ length: 200 }, (_, i) => [`1 class .c${i}`, `1 class .c${i} .d`]);
+  assert.deepEqual(await linesOf('ctags', 'CSS', css), names.flat());
+  const gap = `/*${'-'.repeat(1000)}*/`;
+  const classes = `class Lc1 { ~Lc1(); Lc1 &operator+=(int a) { return *this; } }; ${gap}\n`;
+  const found = await linesOf('ctags', 'C++', `${classes}Lc1::~Lc1() {} ${gap}\n`);
+  assert.deepEqual(found, [
+    '1 class Lc1',
+    '1 method operator+= in class Lc1',
+    '2 method ~Lc1 in class Lc1',
+  ]);
+  const heading = `A title: ${'x'.repeat(1000)}`;
+  assert.deepEqual(await linesOf('ctags', 'Markdown', `# ${heading}\n`), [`1 section ${heading}`]);
+});
+
 test('large parts that tree-sitter cannot parse are reported', async () => {
   const unknown = '@@ '.repeat(160);
   const content = Buffer.from(`function é() {}\n${unknown}\nfunction b() {}\n`);
