@@ -8,7 +8,7 @@ const ATTRIBUTES = /(?:"[^"]*"|'[^']*'|[^'">]+){0,1000}/y;
 const LANG = /\slang\s*=\s*["']?(ts|typescript|tsx|jsx)\b/i;
 /** Data scripts, such as JSON or import maps. */
 const DATA =
-  /\stype\s*=\s*["']?(?!["']|module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
+  /\stype\s*=\s*["']?(?!["'\s]|module\b|(?:text|application)\/(?:java|type|ecma)script\b|ts\b)/i;
 
 export function languageWithin(language: string): string {
   return HOSTS.has(language) ? 'TypeScript' : language;

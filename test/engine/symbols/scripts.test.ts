@@ -40,6 +40,8 @@ test('content that is not a script', async () => {
   assert.deepEqual(await found('<!-- <script>let a = 1</script> --><scripts>let b</scripts>'), []);
   assert.deepEqual(await found('<script type="application/json">{"a": 1}</script>'), []);
   assert.deepEqual(await found('<script type="module">let a = 1</script>'), ['1 variable a']);
+  assert.deepEqual(await found('<script type = "module">let a = 1</script>'), ['1 variable a']);
+  assert.deepEqual(await found('<script type = "importmap">let a = 1</script>'), []);
   assert.deepEqual(await found('<script src="./a.js" />\n<script>let a = 1</script>'), [
     '2 variable a',
   ]);
