@@ -56,14 +56,13 @@ export function ctagsParserOf(language: string): string | undefined {
 
 /** Parsers that end an identifier at a non-ASCII byte. */
 export const ASCII_PARSERS: ReadonlySet<string> = new Set(
-  'C C++ C# CUDA D Java ObjectiveC'.split(' '),
+  'C C++ C# CSS CUDA D Java ObjectiveC SCSS'.split(' '),
 );
 
 /** Parsers of languages where the type precedes the declared name. */
-export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set([
-  ...ASCII_PARSERS,
-  ...'PHP Protobuf SQL Verilog SystemVerilog'.split(' '),
-]);
+export const TYPE_FIRST_PARSERS: ReadonlySet<string> = new Set(
+  'C C++ C# CUDA D Java ObjectiveC PHP Protobuf SQL Verilog SystemVerilog'.split(' '),
+);
 
 /** The parsers' names for each of our kinds. */
 const TAG_KINDS: readonly (readonly [SymbolKind, string])[] = [

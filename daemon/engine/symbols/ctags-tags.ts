@@ -2,6 +2,7 @@
 // (anonymous, or made up by the parser) is dropped.
 
 import { addToList } from '../../base/lists.ts';
+import { utf8Text } from '../../base/utf8-text.ts';
 import type { Parent, Part, PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { hasLocals, kindInContext, type SymbolKind } from './kinds.ts';
@@ -29,12 +30,17 @@ const SCOPE_PARTS = /::|\.(?!\.)|\/|\\|''/;
 
 const WORD_CHARACTER = /[\w$\u0080-\uffff]/;
 
-/** Symbols of the tags, in their order. @param content  exactly the bytes that ctags has read */
+/**
+ * Symbols of the tags, in their order.
+ * @param content  exactly the bytes that ctags has read
+ * @param original  the file, of the same size: names of parents are from there
+ */
 export function locateTags(
   parser: string,
   language: string,
   content: Buffer,
   tags: readonly Tag[],
+  original: Uint8Array = content,
 ): PlacedSymbol[] {
   const lines = new LineFinder(content, TYPE_FIRST_PARSERS.has(parser));
   const parents = new ParentFinder(parser, tags);
@@ -48,8 +54,24 @@ export function locateTags(
     const isVariable = kind === 'variable' || kind === 'constant';
     if (isVariable && parent !== undefined && hasLocals(parent.kind)) continue;
     placed.push({ ...position, kind: kindInContext(language, kind, tag.name, parent), parent });
+    if (original !== content) parents.note(tag, position);
   }
-  return placed;
+  if (original === content) return placed;
+  return placed.map((symbol) => {
+    const { parent } = symbol;
+    if (parent === undefined) return symbol;
+    const size = parent.name.length;
+    // `parent::name`, where the file has no definition of the parent.
+    const { start } = parents.placeOf(parent) ?? { start: symbol.start - 2 - size };
+    if (content.toString('latin1', Math.max(0, start), start + size) !== parent.name) return symbol;
+    const name = utf8Text(original.subarray(start, start + size));
+    return { ...symbol, parent: { ...parent, name } };
+  });
+}
+
+interface Place {
+  readonly start: number;
+  readonly size: number;
 }
 
 /** Parsers that report the end of each block, unless it is never closed. */
@@ -115,7 +137,7 @@ class LineFinder {
   }
 
   /** `line` is 1-based and ascends. */
-  find(line: number, name: string, kind: SymbolKind): { start: number; size: number } | undefined {
+  find(line: number, name: string, kind: SymbolKind): Place | undefined {
     if (!this.#goTo(line) || name === '') return undefined;
     for (const form of formsOf(name)) {
       const column = this.#take(form, kind);
@@ -250,6 +272,9 @@ class ParentFinder {
   readonly #joint: string;
   readonly #tags: readonly Tag[];
   readonly #parents = new Map<string, Parent | undefined>();
+  /** The tags of parents, and the places of tags. */
+  readonly #tagOf = new Map<Parent, Tag>();
+  readonly #places = new Map<Tag, Place>();
   #byScope: Map<string, Tag> | undefined;
   #tagsByName: Map<string, Tag> | undefined;
 
@@ -257,6 +282,16 @@ class ParentFinder {
     this.#parser = parser;
     this.#joint = HEADING_PARSERS.has(parser) ? '""' : '::';
     this.#tags = tags;
+  }
+
+  note(tag: Tag, place: Place): void {
+    this.#places.set(tag, place);
+  }
+
+  /** Where the file defines a parent; undefined: unknown. */
+  placeOf(parent: Parent): Place | undefined {
+    const tag = this.#tagOf.get(parent);
+    return tag && this.#places.get(tag);
   }
 
   parentOf(scope: string, scopeKind: string | undefined): Parent | undefined {
@@ -271,8 +306,11 @@ class ParentFinder {
     if (container !== undefined) {
       const kind = kindOfTag(this.#parser, container.kind) ?? 'other';
       const isMethod = kind === 'function' && container.scopeKind === 'class';
-      if (!isAnonymous(container.name))
-        return { name: container.name, kind: isMethod ? 'method' : kind };
+      if (!isAnonymous(container.name)) {
+        const parent: Parent = { name: container.name, kind: isMethod ? 'method' : kind };
+        this.#tagOf.set(parent, container);
+        return parent;
+      }
     }
     const parts = this.#joint === '""' ? [lastHeading(scope)] : scope.split(SCOPE_PARTS);
     const name = parts.at(-1) ?? '';

@@ -22,10 +22,11 @@ export function openCtagsEngine(program: CtagsProgram, options: EngineLimits): E
     async extract(language, content) {
       const parser = parserOf(language);
       if (parser === undefined) return { symbols: [] };
-      const bytes = readable(parser, content);
+      const original = Buffer.from(content.buffer, content.byteOffset, content.length);
+      const bytes = readable(parser, original);
       const outcome = await readTags(pool, parser, bytes);
       if ('failure' in outcome) return outcome;
-      const symbols = orderSymbols(locateTags(parser, language, bytes, outcome.tags));
+      const symbols = orderSymbols(locateTags(parser, language, bytes, outcome.tags, original));
       const unclosed = unclosedPart(parser, bytes, outcome.tags);
       return unclosed === undefined ? { symbols } : { symbols, unread: [unclosed] };
     },
@@ -46,8 +47,7 @@ async function readTags(
 }
 
 /** The content in a form that the parser and its JSON accept, with unchanged offsets. */
-function readable(parser: string, content: Uint8Array): Buffer {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+function readable(parser: string, bytes: Buffer): Buffer {
   if (isAscii(bytes)) return bytes;
   return ASCII_PARSERS.has(parser) || !isUtf8(bytes) ? plain(bytes) : bytes;
 }

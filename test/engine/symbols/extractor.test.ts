@@ -185,6 +185,45 @@ test('kinds that ctags names otherwise', { skip: NO_CTAGS }, async () => {
   );
 });
 
+test('names outside ASCII of parents, of selectors, and beside a bad byte', async (t) => {
+  const java =
+    'class Größe { int länge; }\nclass Größer { Größer() {} class Öl { int dichte; } }\n';
+  const expected = [
+    '1 class Größe',
+    '1 field länge in class Größe',
+    '2 class Größer',
+    '2 constructor Größer in class Größer',
+    '2 class Öl in class Größer',
+    '2 field dichte in class Öl',
+  ];
+  assert.deepEqual(await linesOf('tree-sitter', 'Java', java), expected);
+  const python = Buffer.concat([
+    Buffer.from([0x23, 0x20, 0xff, 0xe2, 0x82, 0x0a]),
+    Buffer.from('class Größe4:\n    def maß(self): pass\n'),
+    Buffer.from('def länge(): pass\n', 'latin1'),
+    Buffer.from('def 名前(): pass\n'),
+  ]);
+  assert.deepEqual(await linesOf('tree-sitter', 'Python', python), [
+    '2 class Größe4',
+    '3 method maß in class Größe4',
+    '4 function l\ufffdnge',
+    '5 function 名前',
+  ]);
+  if (NO_CTAGS) return t.diagnostic(NO_CTAGS);
+  assert.deepEqual(await linesOf('ctags', 'Java', java), expected);
+  assert.deepEqual(await linesOf('ctags', 'C++', 'int Öl::größe() { return 1; }\n'), [
+    '1 method größe in class Öl',
+  ]);
+  assert.deepEqual(await linesOf('ctags', 'C', 'typedef struct { int länge; } Größe;\n'), [
+    '1 field länge in type Größe',
+    '1 type Größe',
+  ]);
+  for (const language of ['CSS', 'SCSS'])
+    assert.deepEqual(await linesOf('ctags', language, '.été-bar { color: red }\n'), [
+      '1 class .été-bar',
+    ]);
+});
+
 test('names on long lines that are not words', { skip: NO_CTAGS }, async () => {
   const css = Array.from({ length: 200 }, (_, i) => `.c${i}{top:0}.c${i} .d{top:0}`).join('');
   const names = Array.from({ length: 200 }, (_, i) => [`1 class .c${i}`, `1 class .c${i} .d`]);
