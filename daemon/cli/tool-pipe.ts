@@ -55,7 +55,8 @@ function withoutBatches(): Transform {
 
 function split(line: string): string {
   try {
-    const batch = JSON.parse(line) as readonly unknown[];
+    const batch: unknown = JSON.parse(line);
+    if (!Array.isArray(batch)) return line;
     return batch.map((message) => JSON.stringify(message)).join('\n');
   } catch {
     return line;

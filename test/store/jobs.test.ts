@@ -130,7 +130,7 @@ onBothEngines('jobs', ({ withStore }) => {
     withStore(async ({ jobs }) => {
       const exchange = exchangeOf(jobs);
       const [former, ...later] = [job(1), job(2), job(3)];
-      await exchange({ writes: [former!, job(4, { targetId: 2 })] });
+      await exchange({ writes: [former, job(4, { targetId: 2 })] });
       await exchange({
         writes: [job(5, { state: 'FAILED', error: 'no', finishedAt: 1 }), ...later],
       });

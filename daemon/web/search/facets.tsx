@@ -86,7 +86,7 @@ function PutIntoQuery({ chosen, replaceBy }: Pick<FacetChoice, 'chosen' | 'repla
   // No query finds files without a language or by kind.
   const isSayable = !chosen.lang.has('') && chosen.kind.size === 0;
   if (displayed === undefined || filter === undefined || !isSayable) return null;
-  const query = joined(displayed.query, filter, displayed.isRegexEnabled === true);
+  const query = joined(displayed.query, filter, displayed.isRegexEnabled);
   if (query === undefined) return null;
   return (
     <button type="button" className="link-button" onClick={() => replaceBy(query)}>

@@ -81,7 +81,7 @@ function change(file: string, at: number, byte: number): void {
 
 void test('a page that one thread has checked is not checked by another, unless an instance has died since', async () => {
   const module = await coreModule('release');
-  const shard = await buildShard(module, temporaryFolder(), REPO, DOCS);
+  const shard = buildShard(module, temporaryFolder(), REPO, DOCS);
   const open = (checkedPages?: SharedArrayBuffer): Searcher => {
     const searcher = new Searcher(module, { checkedPages, verifiedMs: DAY_MS });
     assert.deepEqual(searcher.setShards([shard]), []);
@@ -102,7 +102,7 @@ void test('a page that one thread has checked is not checked by another, unless 
 
 void test('damage far from what is shown does not hide a result, unless the whole file is requested', async () => {
   const module = await coreModule('release');
-  const shard = await buildShard(module, temporaryFolder(), REPO, DOCS);
+  const shard = buildShard(module, temporaryFolder(), REPO, DOCS);
   damage(shard.path, 'middle 0');
   const answers = [false, true].map((whole) => {
     const searcher = new Searcher(module);
@@ -115,7 +115,7 @@ void test('damage far from what is shown does not hide a result, unless the whol
 
 void test('a header that changes while its shard is open changes no result', async () => {
   const module = await coreModule('release');
-  const shard = await buildShard(module, temporaryFolder(), REPO, DOCS);
+  const shard = buildShard(module, temporaryFolder(), REPO, DOCS);
   const searcher = new Searcher(module);
   assert.deepEqual(searcher.setShards([shard]), []);
   const before = answersOf(searcher, shard.shardId, [PLAN], false);

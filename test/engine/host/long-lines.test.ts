@@ -47,7 +47,7 @@ function check({ chunks }: FileResult, text: string, contextLines: number): numb
       assert.equal(bytes.toString('utf8', start.byteOffset, end.byteOffset), WORD);
       const before = bytes.toString('utf8', markSize, start.byteOffset).split('\n');
       assert.equal(start.lineNumber, before.length);
-      assert.equal(start.column, [...before.at(-1)!].length + 1);
+      assert.equal(start.column, Array.from(before.at(-1)!).length + 1);
     }
   }
   return chunks.reduce((sum, { matchRanges }) => sum + matchRanges.length, 0);
@@ -57,7 +57,7 @@ void test('long lines are shown whole, with the lines around them', async () => 
   const module = await coreModule('debug');
   const texts = makeTexts();
   const docs = texts.map((text, doc) => ({ path: `p${doc}`, bytes: Buffer.from(text) }));
-  const shard = await buildShard(module, temporaryFolder(), REPO, docs);
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
   const searcher = new Searcher(module);
   assert.deepEqual(searcher.setShards([shard]), []);
   searcher.beginPlan(encodedPlan(WORD));
