@@ -80,10 +80,12 @@ function oracleOf(repo: string, repoName: string): Oracle {
 type Condition = (doc: Doc, names: readonly string[]) => boolean;
 
 function rev(text: string): Condition {
-  return ({ revisions }, names) =>
-    [...revisions].some(
-      (name) => text === '*' || (text === 'HEAD' ? name === names[0] : name.includes(text)),
+  return ({ revisions }, names) => {
+    const exact = text === 'HEAD' ? names[0] : names.find((name) => name === text);
+    return [...revisions].some(
+      (name) => text === '*' || (exact === undefined ? name.includes(text) : name === exact),
     );
+  };
 }
 const word =
   (text: string): Condition =>

@@ -291,6 +291,11 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
   // Most final writes fit into the socket's buffer.
   if (response.writableLength === 0) return;
+  // It waits for the answer of an earlier request; if that never ends, it is not closed either.
+  if (response.socket === null) {
+    response.once('socket', () => endInTime(response, stallMs));
+    return;
+  }
   const stall = new StallTimer(readerOf(response), stallMs);
   response.once('close', () => stall.stop());
 }
