@@ -86,8 +86,8 @@ export class SignIn {
   }
 
   /**
-   * Uses a one-time link: creates the first owner, or sets password and name of its active user, whose other links end. It
-   * stays valid after an error.
+   * Uses a one-time link: creates the first owner, or sets password and name of its active user, whose other links end. If
+   * that is not stored, the link stays valid.
    * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length;
    * SERVER_OVERLOADED; NOT_READY.
    */

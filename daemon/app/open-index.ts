@@ -9,10 +9,11 @@ import { addToList } from '../base/lists.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { readOwn, writeOwn } from '../base/own-file.ts';
 import { Catalog } from '../index/catalog/catalog.ts';
+import { setKnownRepos } from '../sources/disk/known-repos.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
 import { openCatalog } from '../index/register/open-catalog.ts';
-import { isWary, RepoRegistry, type Witness } from '../index/register/registry.ts';
+import { isWary, RepoRegistry, repoPathsOf, type Witness } from '../index/register/registry.ts';
 import type { Log } from '../base/log.ts';
 
 export interface Index {
@@ -41,11 +42,35 @@ export async function openIndex(
   try {
     const registry = await RepoRegistry.open(store.repos, log, ruleChanges(log));
     await openCatalog(catalog, registry, store.kind === 'embedded', log);
+    setKnownRepos(knownRepoPaths(registry, catalog, store.kind === 'embedded'));
     return { catalog, store, registry, instanceId: instanceOf(store, dataDir), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/**
+ * The paths of the repositories that this daemon reads. A shared store has those of other machines too: there its own are
+ * those of its index. An embedded one has only its own, also after the index was lost.
+ */
+function knownRepoPaths(
+  registry: RepoRegistry,
+  catalog: Catalog,
+  isOwnStore: boolean,
+): () => readonly string[] {
+  let paths: readonly string[] = [];
+  let version = '';
+  return () => {
+    const current = `${registry.version} ${catalog.version}`;
+    if (version !== current) {
+      const isOwn = ({ repoId }: StoredRepo): boolean =>
+        isOwnStore || catalog.repo(repoId) !== undefined;
+      paths = registry.all.filter(isOwn).flatMap(repoPathsOf);
+      version = current;
+    }
+    return paths;
+  };
 }
 
 /** The data directory must be locked. */

@@ -124,7 +124,10 @@ export async function openOperator(
   const open = async (): Promise<Closable> => {
     // The store loads much code that is not needed if a daemon runs.
     const { hasOtherFiles } = await import('../index/catalog/data-dir.ts');
-    if (await hasOtherFiles(dataDir)) throw noDataDir(dataDir);
+    if (await hasOtherFiles(dataDir))
+      throw new UsageError(
+        `${dataDir} is no data directory and has other files; name an empty or a new folder with --data-dir, or start Trawl with this one first`,
+      );
     const { openOffline } = await import('../app/offline.ts');
     return await openOffline(configuration, log);
   };

@@ -81,7 +81,9 @@ export function addOwnOptions(command: Command): Command {
 /** @param unnamed  the data directory for the current folder */
 function addDataOptions(command: Command, unnamed: (folder: string) => string): Command {
   command.hook('preAction', (_, called) => {
-    if (called.getOptionValueSource('dataDir') === 'default')
+    // A search of another instance uses no data directory.
+    const url = called.getOptionValue('url') ?? process.env['TRAWL_URL'];
+    if (url === undefined && called.getOptionValueSource('dataDir') === 'default')
       called.setOptionValueWithSource('dataDir', unnamed('.'), 'default');
   });
   const logLevel = new Option(

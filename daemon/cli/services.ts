@@ -141,9 +141,9 @@ const NOTHING = 'nothing to index: give a path';
  * of the first source, if none can be read; UsageError without sources, or if one is in the data directory.
  */
 async function checkSources(dataDir: string, sources: readonly string[]): Promise<void> {
-  const { INDEX_FILE } = await import('../store/sqlite.ts');
+  const { isDataDir } = await import('../index/catalog/data-dir.ts');
   // Sources that it knows may be missing for a while.
-  if (existsSync(path.join(dataDir, INDEX_FILE))) return;
+  if (await isDataDir(dataDir)) return;
   const { layoutOf } = await import('../sources/git/path-kind.ts');
   const { claimOwnFolder, isInOwnFolder } = await import('../sources/disk/own-folder.ts');
   claimOwnFolder(path.resolve(dataDir));

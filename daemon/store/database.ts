@@ -16,7 +16,7 @@ export interface Writing {
   /** Notifies here and other daemons of a change once the transaction is committed. */
   readonly changed: (change: Change) => void;
   /** Blocks other transactions that call this until this one ends. */
-  readonly lockMembership: () => Promise<void>;
+  readonly lockMembership: (options?: { readonly isPatient: boolean }) => Promise<void>;
   /**
    * Locks the user until the transaction ends, so that new rows of the user cannot outlive it. False: there is no such
    * user, or it is suspended.
@@ -119,7 +119,8 @@ export class Database {
           db: trx,
           nextOrdinal: () => this.nextOrdinal(),
           changed: (change) => void changes.push(change),
-          lockMembership: () => this.#engine.lockMembership(trx),
+          lockMembership: ({ isPatient } = { isPatient: false }) =>
+            this.#engine.lockMembership(trx, isPatient),
           lockActiveUser: (userId) => this.#lockActiveUser(trx, userId),
         });
         if (changes.length > 0) await this.#engine.announce(trx, changes);

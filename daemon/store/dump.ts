@@ -91,7 +91,7 @@ export async function load(
   // Why: a retried transaction could not read the parts again.
   let hasStarted = false;
   await database.write(async (writing) => {
-    await writing.lockMembership();
+    await writing.lockMembership({ isPatient: true });
     if (hasStarted) throw new DumpError('another writer interfered with loading; load it again');
     hasStarted = true;
     const counters = options.isReplacing === true ? await empty(writing) : [];

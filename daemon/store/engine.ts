@@ -47,7 +47,8 @@ export interface Engine {
   /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
   faultOf(error: unknown): Fault | undefined;
   /** Blocks other writers of the membership until the transaction ends. */
-  lockMembership(trx: Transaction<Schema>): Promise<void>;
+  /** @param isPatient  for a long transaction: waits as long as a statement may take, and does not start again */
+  lockMembership(trx: Transaction<Schema>, isPatient: boolean): Promise<void>;
   /** Notifies others once the transaction is committed. */
   announce(trx: Transaction<Schema>, changes: readonly Change[]): Promise<void>;
   /** From now on reports changes by others; resolves when that works, or has failed for the first time. */

@@ -334,7 +334,7 @@ const NOTIFIED_MAX = 100;
 async function notifyUsers(writing: Writing, { before, after, emails }: Difference): Promise<void> {
   if (before.size + after.size === 0) return;
   // Why: a user created or linked meanwhile could be cached with the former lists.
-  await writing.lockMembership();
+  await writing.lockMembership({ isPatient: true });
   const userIds: string[] = await linkedUsers(writing, new Set([...before, ...after]));
   if (userIds.length > NOTIFIED_MAX) return writing.changed({ topic: 'readers' });
   for await (const batch of inBatches([...emails])) {

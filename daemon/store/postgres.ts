@@ -44,9 +44,9 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
       return listener.uninformedMs;
     },
     faultOf,
-    lockMembership: async (trx) => {
+    lockMembership: async (trx, isPatient) => {
       // Why a limit, and another attempt then: a writer that waits has a connection of the pool, which readers need.
-      await sql`select set_config('lock_timeout', ${LOCK_MS_MAX}, true),
+      await sql`select set_config('lock_timeout', ${isPatient ? '0' : LOCK_MS_MAX}, true),
         pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
     },
     announce: async (trx, changes) => {

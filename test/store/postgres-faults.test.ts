@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { ReaderSet } from '../../daemon/store/host-readers.ts';
 import type { Store } from '../../daemon/store/store.ts';
 import { newUser, onPostgres, refuses, type Location } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
@@ -196,8 +197,31 @@ onPostgres('faults', (world) => {
       for (let i = 0; i < 5; i++) assert.equal((await store.users.get(id))?.id, id);
       await server.run(databaseUrl, `SELECT pg_cancel_backend(pid) ${locked}`);
       await holding;
-      await writing;
+      for (const one of await writing)
+        if (one.status === 'rejected') assert.equal(one.reason.errorCode, 'NOT_READY');
       await newUser(store);
+    }));
+
+  test('a long transaction waits for a lock longer than others', () =>
+    world.within(async (location) => {
+      const { server } = world;
+      const { databaseUrl } = location;
+      assert.ok(server !== undefined && databaseUrl !== undefined);
+      const store = await location.open({ busyTimeoutMs: 100 });
+      const repo = { repoId: 1, name: 'r', visibility: 'private', enforcement: 'all' } as const;
+      await store.repos.change(() => ({ changed: [repo], result: null }));
+      const locked = "FROM pg_locks WHERE locktype = 'advisory' AND granted";
+      const holding = server.run(
+        databaseUrl,
+        'BEGIN; SELECT pg_advisory_xact_lock(7243951802116); SELECT pg_sleep(1.5); COMMIT',
+      );
+      while ((await server.run(databaseUrl, `SELECT 1 ${locked}`)).length === 0);
+      const short = refuses(newUser(store), 'NOT_READY');
+      const readers = new ReaderSet();
+      readers.add('1', ['a@example.com']);
+      await store.hostReaders.replace({ repoId: 1, connection: 'gh' }, readers, 1);
+      await short;
+      await holding;
     }));
 
   test('a permanent lock, and a read-only server, are NOT_READY', () =>

@@ -103,6 +103,7 @@ export async function openIndexOf(
   dataDir: string,
   options: {
     isOwner?: boolean;
+    databaseUrl?: string;
     inlineNs?: bigint;
     findsSymbols?: boolean;
     mergeLimits?: MergeLimits;
@@ -123,6 +124,7 @@ export async function openIndexOf(
   const open = options.isOwner === false ? openReader : openInstance;
   const instance = await open({
     dataDir,
+    databaseUrl: options.databaseUrl,
     searchTimeoutMs: 0,
     workers: 1,
     log,

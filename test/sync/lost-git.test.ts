@@ -10,6 +10,7 @@ import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
 import { removeOffline } from '../../daemon/sync/connections/remove-repos.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
 
@@ -150,6 +151,30 @@ void test('a repository in a folder that lost its .git: none of its files are th
       'moved/secret.env HEAD',
     ],
   );
+});
+
+const skip = POSTGRES_MISSING ?? false;
+
+void test('a repository of another machine on a shared store is none here', { skip }, async () => {
+  const server = await startPostgres();
+  try {
+    const databaseUrl = await server.createDatabase();
+    const [there, root, away] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    const repo = path.join(root, 'repo');
+    renameSync(makeRepo({ 'a.txt': 'plum\n' }), repo);
+    await using other = await openIndexOf(there, { databaseUrl });
+    await other.index([repo]);
+    await other.close();
+    // The same path is a plain folder on this machine.
+    renameSync(repo, path.join(away, 'repo'));
+    writeFiles(repo, { 'b.txt': 'plum\n' });
+    renameSync(makeRepo({ 'c.txt': 'plum\n' }), path.join(root, 'own'));
+    await using index = await openIndexOf(temporaryFolder(), { databaseUrl });
+    await index.index([root]);
+    assert.deepEqual(await plums(index), ['c.txt HEAD', 'repo/b.txt HEAD']);
+  } finally {
+    await server.remove();
+  }
 });
 
 void test('a folder whose repositories are all missing does not become a plain folder that has them when they are back', async () => {

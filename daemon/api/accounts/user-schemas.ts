@@ -49,12 +49,12 @@ export function toUser(person: Person) {
 
 const EMAIL_LENGTH_MAX = 254;
 
-function notText(input: unknown): string {
+function givenText(input: unknown): string {
   return typeof input === 'string' ? `, not ${JSON.stringify(input.slice(0, 100))}` : '';
 }
 
 export const newEmail = z
-  .email({ error: ({ input }) => `expected an e-mail address${notText(input)}` })
+  .email({ error: ({ input }) => `expected an e-mail address${givenText(input)}` })
   .max(EMAIL_LENGTH_MAX, { error: `longer than ${EMAIL_LENGTH_MAX} characters` })
   .describe('E-mail address; unique without regard to case.');
 

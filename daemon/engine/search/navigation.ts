@@ -88,11 +88,12 @@ export async function navigate(
   const { near } = call;
   const acquire = () => acquireFor(parts, requestOf(query), environment);
   return withSnapshot(parts, acquire, async (snapshot) => {
-    const search = (one: QueryNode, matches?: number): Promise<Completed> =>
-      completeSearch(parts, requestOf(one, matches), environment, snapshot);
-    const all = await search(query);
-    const { reasons } = all;
-    const isCut = reasons.length > 0 && all.numbers.actualMatchCount >= OCCURRENCES_MAX;
+    const all = await completeSearch(parts, requestOf(query), environment, snapshot);
+    // The daemon's health counts one search.
+    const others = { ...parts, onCompleted: undefined };
+    const search = (one: QueryNode, matches: number): Promise<Completed> =>
+      completeSearch(others, requestOf(one, matches), environment, snapshot);
+    const isCut = all.reasons.length > 0 && all.numbers.actualMatchCount >= OCCURRENCES_MAX;
     const searches = near !== undefined && isCut ? await searchNear(query, near, search) : [all];
     const files = searches.flatMap((one) => parseFiles<FoundFile>(one.files));
     const infos = searches.flatMap((one) => repositoryInfos(one.answered, one.prepared.view));
@@ -101,7 +102,7 @@ export async function navigate(
       stats: { matchCount: sumOf(searches, ({ numbers }) => numbers.actualMatchCount) },
       files: nearestFirst(files, near, fileDistance).map(occurrencesOf),
       repositoryInfo: nearestFirst(distinct, near, repoDistance),
-      ...exhaustiveness(reasons),
+      ...exhaustiveness([...new Set([all, ...searches].flatMap(({ reasons }) => reasons))]),
     };
   });
 }

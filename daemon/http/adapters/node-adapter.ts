@@ -291,7 +291,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
   // Most final writes fit into the socket's buffer.
   if (response.writableLength === 0) return;
-  // It waits for the answer of an earlier request; if that never ends, it is not closed either.
+  // Nothing is sent before the answer to the request before on this connection has ended.
   if (response.socket === null) {
     response.once('socket', () => endInTime(response, stallMs));
     return;

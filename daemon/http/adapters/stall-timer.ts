@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { loadLibc } from '../../base/libc.ts';
 import { STALL_SIZE } from './adapter.ts';
 
-/** Most clients take what was written earlier than this; others are looked at from then on. */
+/** Most clients have taken everything by then; only others are asked about. */
 const LOOK_MS = 1000;
 
 export interface Reader {

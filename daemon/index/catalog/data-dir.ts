@@ -53,12 +53,15 @@ const MARKS: readonly string[] = ['lock', 'store.db', INDEX_FILE];
 /** What may be there before; the last one is of a new disk. */
 const BEFORE: readonly string[] = ['secret', '.gitignore', 'lost+found'];
 
+/** Whether a daemon or a command has made this folder a data directory. Errors: it cannot be listed. */
+export async function isDataDir(folder: string): Promise<boolean> {
+  return (await namesIn(folder)).some((name) => MARKS.includes(name));
+}
+
 /** Whether a folder is not a data directory, and has files of somebody else. Errors: it cannot be listed. */
 export async function hasOtherFiles(folder: string): Promise<boolean> {
-  const names = existsSync(folder) ? await readdir(folder) : [];
-  return (
-    !names.some((name) => MARKS.includes(name)) && !names.every((name) => BEFORE.includes(name))
-  );
+  const isMade = await isDataDir(folder);
+  return !isMade && !(await namesIn(folder)).every((name) => BEFORE.includes(name));
 }
 
 /** Removes temporary files of a killed process. */

@@ -4,7 +4,6 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { statSync } from 'node:fs';
 import { seeFolder, seeFolderId } from '../../sources/disk/identity.ts';
-import { setKnownRepos } from '../../sources/disk/known-repos.ts';
 import type { ProbedSource } from '../../sources/git/probe.ts';
 import { type RepoRecord, rulesOf } from '../../repos/records.ts';
 import { freeRepoName } from '../../repos/repo-name.ts';
@@ -188,7 +187,6 @@ export class RepoRegistry {
     this.#links = byRepo(stored.links);
     this.#signs = undefined;
     this.#version++;
-    setKnownRepos(stored.repos.flatMap(repoPathsOf));
   }
 
   /** Changes of visibility are recorded in the same transaction. Errors: NOT_READY; those of `decide`. */
@@ -333,7 +331,7 @@ export class RepoRegistry {
 }
 
 /** Where a repository is read; of a plain folder and of a mirror none. */
-function repoPathsOf({ host, location }: StoredRepo): string[] {
+export function repoPathsOf({ host, location }: StoredRepo): string[] {
   const { kind, path, realPath }: Partial<RepoLocation> = host?.facts.source ?? location ?? {};
   if (kind === 'folder') return [];
   return [path, realPath].filter((one) => one !== undefined);

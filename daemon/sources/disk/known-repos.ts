@@ -3,24 +3,25 @@
 
 import { seeFolder } from './identity.ts';
 
-let known: readonly string[] = [];
+let known: () => readonly string[] = () => [];
 
-/** Absolute paths of all of them; the register sets it, and the main thread for a thread that lists files. */
-export function setKnownRepos(paths: readonly string[]): void {
+/** Their absolute paths, from the register; in a thread that lists files from the main thread. */
+export function setKnownRepos(paths: () => readonly string[]): void {
   known = paths;
 }
 
 export function knownRepos(): readonly string[] {
-  return known;
+  return known();
 }
 
 /** Those below a folder, relative to it. */
 export function knownReposBelow(folder: string): ReadonlySet<string> {
+  const paths = known();
   const locations = new Set([folder, seeFolder(folder)?.realPath ?? folder]);
   const starts = [...locations].map((one) => (one.endsWith('/') ? one : `${one}/`));
   return new Set(
     starts.flatMap((start) =>
-      known.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length)),
+      paths.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length)),
     ),
   );
 }

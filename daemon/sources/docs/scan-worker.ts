@@ -70,7 +70,7 @@ port.on('message', (message: EndOrder | ScanOrder) => {
 
 async function runAndPost({ id, scan, ownFolders, knownRepos }: ScanOrder): Promise<void> {
   setOwnFolders(ownFolders);
-  if (knownRepos !== undefined) setKnownRepos(knownRepos);
+  if (knownRepos !== undefined) setKnownRepos(() => knownRepos);
   try {
     const result = await run(scan);
     post({ kind: 'done', id, result }, buffersIn(result));

@@ -3,6 +3,7 @@
 // restart resumes. A connection is a text of `listingConnection`; callers and messages name it as the configuration does.
 
 import { messageOf } from '../../base/caught.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import type { Log } from '../../base/log.ts';
 import { backOffMs } from '../../base/retries.ts';
 import type { NewAuditRecord } from '../../store/audit.ts';
@@ -478,8 +479,9 @@ export class MemberSync {
   /** Removes expired lists of connections that are gone or no longer sync. Errors: none. */
   async #removeEnded(): Promise<void> {
     const { lists, rules, now, log } = this.#options;
+    // Another daemon on the store may use them: as long as its settings can say.
     const ended = (repoId: number, connection: string): boolean =>
-      (lists.takenAt(repoId, connection) ?? Infinity) + rules.ageMsMax() <= now();
+      (lists.takenAt(repoId, connection) ?? Infinity) + DAY_MS <= now();
     try {
       for (const connection of lists.connections) {
         if (rules.connections().has(connection) || this.#abort.signal.aborted) continue;
