@@ -126,7 +126,7 @@ export async function openOperator(
     const { hasOtherFiles } = await import('../index/catalog/data-dir.ts');
     if (await hasOtherFiles(dataDir))
       throw new UsageError(
-        `${dataDir} is no data directory and has other files; name an empty or a new folder with --data-dir, or start Trawl with this one first`,
+        `${dataDir} is no data directory: it has other files; name the right one with --data-dir, or an empty folder for a new one`,
       );
     const { openOffline } = await import('../app/offline.ts');
     return await openOffline(configuration, log);

@@ -316,7 +316,7 @@ void test('a folder with other files is no data directory, and stays as it was',
   const operator = new OperatorApi(folder);
   const commands = [['user', 'list'], ['status'], ['user', 'add', 'a@x.org'], ['backup', '/no/b']];
   for (const command of commands)
-    assert.match(await operator.refused(command), /there is no data directory/);
+    assert.match(await operator.refused(command), /is no data directory: it has other files/);
   const indexed = await operator.refused(['index', folder]);
   assert.match(indexed, new RegExp(`${folder} is the data directory, or in it`));
   assert.deepEqual(readdirSync(folder), before);
