@@ -78,12 +78,16 @@ export function addOwnOptions(command: Command): Command {
   return addDataOptions(command, ownDataDir);
 }
 
+/** Whether a command asks another instance, and so needs no data directory. */
+function isOfOtherInstance(command: Command): boolean {
+  const hasUrl = command.options.some(({ long }) => long === '--url');
+  return hasUrl && (command.getOptionValue('url') ?? process.env['TRAWL_URL']) !== undefined;
+}
+
 /** @param unnamed  the data directory for the current folder */
 function addDataOptions(command: Command, unnamed: (folder: string) => string): Command {
   command.hook('preAction', (_, called) => {
-    // A search of another instance uses no data directory.
-    const url = called.getOptionValue('url') ?? process.env['TRAWL_URL'];
-    if (url === undefined && called.getOptionValueSource('dataDir') === 'default')
+    if (!isOfOtherInstance(called) && called.getOptionValueSource('dataDir') === 'default')
       called.setOptionValueWithSource('dataDir', unnamed('.'), 'default');
   });
   const logLevel = new Option(

@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { chownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { Command } from 'commander';
+import { addCommonOptions } from '../../daemon/cli/options.ts';
 import { findDataDir, noteSources, ownDataDir } from '../../daemon/cli/known-sources.ts';
 import { pathStarts } from '../../daemon/cli/path-starts.ts';
 import { askedOf, type PatternFlags } from '../../daemon/cli/ripgrep-query.ts';
@@ -182,6 +184,21 @@ test(
     const message = /\.trawl is of another user \(12345\).*--data-dir/;
     assert.throws(() => findDataDir(folder), message);
     assert.throws(() => ownDataDir(folder), message);
+    const { TRAWL_URL: before } = process.env;
+    const here = process.cwd();
+    const run = (command: Command): unknown =>
+      addCommonOptions(command.action(() => {})).parse([], { from: 'user' });
+    process.chdir(folder);
+    process.env['TRAWL_URL'] = 'http://localhost';
+    try {
+      assert.throws(() => run(new Command()), message);
+      // It asks another instance.
+      run(new Command().option('--url <url>'));
+    } finally {
+      process.chdir(here);
+      if (before === undefined) delete process.env['TRAWL_URL'];
+      else process.env['TRAWL_URL'] = before;
+    }
   },
 );
 

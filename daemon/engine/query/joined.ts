@@ -1,8 +1,9 @@
 // Adds a filter to the text of a query. The query goes into parentheses where it has an `or`, which binds less tightly
 // than a space, or where its end would change the filter.
 
+import { textOf, toCharacters } from './characters.ts';
 import { isPatternPrefix } from './prefixes.ts';
-import { type QueryWord, textOfWord, wordsOf } from './query-tokens.ts';
+import { type QueryWord, wordsOf } from './query-tokens.ts';
 
 /** A query that requires both; undefined: there is no way to write it. */
 export function joined(
@@ -12,8 +13,12 @@ export function joined(
   isFilterFirst = false,
 ): string | undefined {
   const text = query.trim();
-  const read = (one: string): string[] =>
-    wordsOf(one, isRegexEnabled).map((word) => `${word.kind} ${textOfWord(one, word)}`);
+  const read = (one: string): string[] => {
+    const characters = toCharacters(one);
+    return wordsOf(one, isRegexEnabled).map(
+      ({ kind, start, end }) => `${kind} ${textOf(characters, start, end)}`,
+    );
+  };
   const words = read(text);
   const quoted = withoutParentheses(text, isRegexEnabled);
   const group = {
@@ -21,7 +26,7 @@ export function joined(
     words: ['operator (', ...quoted.words, 'operator )'],
   };
   const hasOr = wordsOf(text, isRegexEnabled).some(
-    (word) => word.kind === 'operator' && word.depth === 0 && textOfWord(text, word) === 'or',
+    ({ depth }, index) => depth === 0 && words[index] === 'operator or',
   );
   const ways = hasOr ? [group] : [{ item: text, words }, group];
   const filterWords = read(filter);
@@ -38,19 +43,19 @@ function withoutParentheses(
   query: string,
   isRegexEnabled: boolean,
 ): { readonly text: string; readonly words: readonly string[] } {
-  const characters = Array.from(query);
+  const characters = toCharacters(query);
   const words: string[] = [];
   let text = '';
   let index = 0;
   for (const word of wordsOf(query, isRegexEnabled)) {
-    const written = textOfWord(query, word);
+    const written = textOf(characters, word.start, word.end);
     const isKept = !isLiteral(word, isRegexEnabled) || word.isQuoted || !/[()]/.test(written);
     const own = isKept ? written : inQuotes(written.replaceAll(/\\(["\\])/g, '$1'));
     words.push(`${word.kind} ${own}`);
-    text += characters.slice(index, word.start).join('') + own;
+    text += textOf(characters, index, word.start) + own;
     index = word.end;
   }
-  return { text: text + characters.slice(index).join(''), words };
+  return { text: text + textOf(characters, index, characters.length), words };
 }
 
 function isLiteral({ kind, prefix }: QueryWord, isRegexEnabled: boolean): boolean {

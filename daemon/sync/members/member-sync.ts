@@ -479,7 +479,7 @@ export class MemberSync {
   /** Removes expired lists of connections that are gone or no longer sync. Errors: none. */
   async #removeEnded(): Promise<void> {
     const { lists, rules, now, log } = this.#options;
-    // Another daemon on the store may use them: as long as its settings can say.
+    // Another daemon on the store may use them; no setting allows a greater age.
     const ended = (repoId: number, connection: string): boolean =>
       (lists.takenAt(repoId, connection) ?? Infinity) + DAY_MS <= now();
     try {

@@ -1,7 +1,8 @@
 // The `context:` term of a query: reads it, and replaces it. Only one that holds for the whole query counts.
 
 import { joined } from '../../engine/query/joined.ts';
-import { type QueryWord, textOfWord, wordsOf } from '../../engine/query/query-tokens.ts';
+import { textOf, toCharacters } from '../../engine/query/characters.ts';
+import { type QueryWord, wordsOf } from '../../engine/query/query-tokens.ts';
 import { writtenValue } from './completion.ts';
 
 interface Term {
@@ -13,7 +14,8 @@ interface Term {
 
 function termOf(query: string, isRegexEnabled: boolean): Term | undefined {
   const words = wordsOf(query, isRegexEnabled);
-  const text = (word: QueryWord): string => textOfWord(query, word);
+  const characters = toCharacters(query);
+  const text = ({ start, end }: QueryWord): string => textOf(characters, start, end);
   let found: Term | undefined;
   for (const [index, word] of words.entries()) {
     if (word.depth > 0) continue;
