@@ -32,19 +32,22 @@ function scratchParent() {
   return isUsable && bavail * bsize >= MEMORY_ROOM_MIN ? MEMORY_FOLDER : tmpdir();
 }
 
-/** The compiled test files, sorted by path. */
+/** The compiled test files, by path from the end: those of the page take longest, so they begin first. */
 function testFiles() {
   return readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith('.test.js'))
-    .sort((a, b) => (a < b ? -1 : 1))
+    .sort((a, b) => (a > b ? -1 : 1))
     .map((name) => path.join(folder, name));
 }
 
 /** Why a file is of the second tier; undefined: it is of the first. */
 function ciReasonOf(file) {
   const source = path.join(root, 'test', path.relative(folder, file).replace(/\.js$/, '.ts'));
-  const head = readFileSync(source, 'utf8').split('\n', 16);
-  return head.map((line) => /^\/\/ tier: ci \((.+)\)$/.exec(line)?.[1]).find(Boolean);
+  const line = /^\/\/ tier:.*$/m.exec(readFileSync(source, 'utf8'))?.[0];
+  if (line === undefined) return undefined;
+  const reason = /^\/\/ tier: ci \((.+)\)$/.exec(line)?.[1];
+  if (reason === undefined) throw new Error(`${source}: not "// tier: ci (REASON)": ${line}`);
+  return reason;
 }
 
 function node(args, env = process.env) {
