@@ -9,11 +9,12 @@ import { openInstanceSecret } from '../base/config/secrets.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { SearchContexts } from '../repos/search-context.ts';
+import type { ApiKey, ReplacementRecords } from '../store/api-keys.ts';
 import { StoreError } from '../store/error.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Log } from '../base/log.ts';
-import { AuditLog, OPERATOR } from './audit-log.ts';
+import { type AuditAction, AuditLog, OPERATOR } from './audit-log.ts';
 import { Callers } from './callers.ts';
 import type { AccountsContext } from './context.ts';
 import { ConfiguredChanges } from './configured-changes.ts';
@@ -355,7 +356,18 @@ export class Accounts {
         `name an owner in ${VARIABLES.ownerEmail.name}`,
       );
     const hash = hashCredential(this.#secret, apiKey.reveal());
-    await this.store.apiKeys.replaceBootstrap(user.id, hash);
+    let isNew = false;
+    const recordsOf: ReplacementRecords = (created, removed) => {
+      isNew = true;
+      const made = (action: AuditAction, { id, name, userId }: ApiKey) =>
+        this.auditLog.made(OPERATOR, action, { id, type: 'api_key' }, { name, userId });
+      return [
+        ...removed.flatMap((key) => made('api_key.deleted', key)),
+        ...made('api_key.created', created),
+      ];
+    };
+    await this.store.apiKeys.replaceBootstrap(user.id, hash, recordsOf);
+    if (isNew) this.#log.info('the owner key of TRAWL_OWNER_API_KEY was created');
   }
 }
 

@@ -11,6 +11,11 @@ export type ApiKey = Omit<ApiKeyTable, 'ordinal'>;
 
 export type NewApiKey = Pick<ApiKey, 'userId' | 'name' | 'hash'>;
 
+export type ReplacementRecords = (
+  created: ApiKey,
+  removed: readonly ApiKey[],
+) => readonly NewAuditRecord[];
+
 export const BOOTSTRAP_KEY_NAME = 'bootstrap';
 
 const COLUMNS = ['id', 'userId', 'name', 'hash', 'createdAt', 'lastUsedAt'] as const;
@@ -58,10 +63,15 @@ export function apiKeysIn(database: Database) {
     /**
      * Makes the key with this value the user's key named `bootstrap`, and the only one with this value. Does nothing if it
      * already is.
+     * @param recordsOf  audit records of the change, stored with it
      * Errors: NOT_FOUND if there is no such user.
      */
-    replaceBootstrap: (userId: string, hash: string): Promise<ApiKey> =>
-      database.write((writing) => replaceBootstrap(database, writing, userId, hash)),
+    replaceBootstrap: (
+      userId: string,
+      hash: string,
+      recordsOf: ReplacementRecords = () => [],
+    ): Promise<ApiKey> =>
+      database.write((writing) => replaceBootstrap(database, writing, userId, hash, recordsOf)),
     /** Records use; a time older than the recorded one is ignored. */
     touch: (id: string, at: number): Promise<void> =>
       database.write(async ({ db }) => {
@@ -134,6 +144,7 @@ async function replaceBootstrap(
   writing: Writing,
   userId: string,
   hash: string,
+  recordsOf: ReplacementRecords,
 ): Promise<ApiKey> {
   const { db, changed } = writing;
   // Two daemons may start at once.
@@ -153,5 +164,7 @@ async function replaceBootstrap(
     await db.deleteFrom('api_keys').where('id', '=', key.id).execute();
     changed({ userId: key.userId });
   }
-  return await create(database, writing, { userId, name: BOOTSTRAP_KEY_NAME, hash });
+  const created = await create(database, writing, { userId, name: BOOTSTRAP_KEY_NAME, hash });
+  await appendAudit(writing, recordsOf(created, present));
+  return created;
 }

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { afterEach, test } from 'node:test';
 import Libsql from 'libsql';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
-import { closeWorlds } from '../http/harness.ts';
+import { omitUndefined } from '../../daemon/base/omit-undefined.ts';
+import { closeWorlds, OTHER_KEY, OWNER_KEY, startWorld, type World } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { licenceKey, PASSWORD, startAccounts } from './world.ts';
 
@@ -61,4 +62,45 @@ test('a change whose audit record cannot be stored is not made', async () => {
     await change();
     assert.equal((await state()).records, records + 1);
   }
+});
+
+const TRAWL_OWNER_EMAIL = 'first@example.com';
+
+function startOwned(dataDir: string, key?: string): Promise<World> {
+  const TRAWL_OWNER_API_KEY = key;
+  return startWorld({
+    env: { TRAWL_DATA_DIR: dataDir, TRAWL_OWNER_EMAIL, ...omitUndefined({ TRAWL_OWNER_API_KEY }) },
+  });
+}
+
+async function statusFor({ call }: World, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await call({ path: '/api/repos', headers })).status;
+}
+
+function messagesOf({ lines }: World): string {
+  return lines.map(({ message }) => message).join('\n');
+}
+
+test('creation and replacement of the key of TRAWL_OWNER_API_KEY are recorded and logged', async () => {
+  const dataDir = temporaryFolder();
+  const actions = async ({ control }: World) => {
+    const { rows } = await control.store.audit.list({ action: 'api_key', offset: 0, limit: 10 });
+    return rows.map(({ action }) => action).reverse();
+  };
+  const log = /^the owner key of TRAWL_OWNER_API_KEY was created$/m;
+
+  let world = await startOwned(dataDir, OWNER_KEY);
+  assert.match(messagesOf(world), log);
+  await world.close();
+  world = await startOwned(dataDir, OWNER_KEY);
+  assert.doesNotMatch(messagesOf(world), log);
+  assert.deepEqual(await actions(world), ['api_key.created']);
+  await world.close();
+  world = await startOwned(dataDir, OTHER_KEY);
+  assert.deepEqual(
+    [await statusFor(world, OTHER_KEY), await statusFor(world, OWNER_KEY)],
+    [200, 401],
+  );
+  assert.deepEqual(await actions(world), ['api_key.created', 'api_key.deleted', 'api_key.created']);
 });
