@@ -179,7 +179,7 @@ export class Accounts {
     });
   }
 
-  /** Errors: NOT_READY; ConfigError for an invalid licence public key, or an owner who cannot have the key. */
+  /** Errors: NOT_READY; ConfigError for an invalid licence public key. */
   static async open(options: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(options);
     await accounts.#checkSecret();
@@ -323,8 +323,8 @@ export class Accounts {
     const { email, password, apiKey } = owner;
     const isFirst =
       (await this.store.users.count()) === 0 && (await this.#makeOwner(email, password));
-    if (!isFirst && password !== undefined)
-      this.#log.info('users exist: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD have no effect');
+    if (!isFirst && (password !== undefined || apiKey === undefined))
+      this.#log.info('users exist: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD create no owner');
     if (apiKey !== undefined) await this.#provideKey(email, apiKey);
   }
 
@@ -349,12 +349,10 @@ export class Accounts {
 
   async #provideKey(email: string, apiKey: SecretText): Promise<void> {
     const user = await this.store.users.byEmail(email);
-    if (user?.role !== 'OWNER')
-      throw new ConfigError(
-        VARIABLES.ownerApiKey.name,
-        `${email} is not an owner`,
-        `name an owner in ${VARIABLES.ownerEmail.name}`,
-      );
+    if (user?.role !== 'OWNER') {
+      this.#log.warn(`TRAWL_OWNER_API_KEY has no effect: ${email} is not an owner`);
+      return;
+    }
     const hash = hashCredential(this.#secret, apiKey.reveal());
     let isNew = false;
     const recordsOf: ReplacementRecords = (created, removed) => {

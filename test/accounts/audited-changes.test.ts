@@ -104,3 +104,26 @@ test('creation and replacement of the key of TRAWL_OWNER_API_KEY are recorded an
   );
   assert.deepEqual(await actions(world), ['api_key.created', 'api_key.deleted', 'api_key.created']);
 });
+
+test('a start does not need that the user of TRAWL_OWNER_EMAIL is still an owner', async () => {
+  const dataDir = temporaryFolder();
+  let world = await startOwned(dataDir, OWNER_KEY);
+  const { members, signIn } = world.control.accounts;
+  const second = await members.create(OPERATOR, { email: 'second@example.com', role: 'OWNER' });
+  await signIn.setPassword(second.id, PASSWORD);
+  await members.change(OPERATOR, TRAWL_OWNER_EMAIL, { suspended: true });
+  await world.close();
+  world = await startOwned(dataDir, OTHER_KEY);
+  const change = { role: 'MEMBER', suspended: false } as const;
+  await world.control.accounts.members.change(OPERATOR, TRAWL_OWNER_EMAIL, change);
+  await world.close();
+  world = await startOwned(dataDir, `svk_${'7'.repeat(64)}`);
+  assert.match(
+    messagesOf(world),
+    /^TRAWL_OWNER_API_KEY has no effect: first@example\.com is not an owner$/m,
+  );
+  assert.equal(await statusFor(world, `svk_${'7'.repeat(64)}`), 401);
+  await world.close();
+  world = await startOwned(dataDir);
+  assert.match(messagesOf(world), /^users exist: TRAWL_OWNER_EMAIL /m);
+});
