@@ -1,6 +1,7 @@
 // Collects the status report for the operator.
 
 import type { StoredConnection } from '../store/connections.ts';
+import { StoreError } from '../store/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { awaitedOf } from '../hosts/awaited-answers.ts';
 import type { ListingIssue } from '../hosts/host.ts';
@@ -26,7 +27,7 @@ export function statusSource(
   problems: () => readonly string[],
 ): StatusSource {
   return {
-    report: async () => reportOf(instance, url(), startedMs, problems()),
+    report: async () => reportOf(instance, url(), startedMs, problems),
     freshness: (repoIds) => freshnessOf(instance, repoIds),
   };
 }
@@ -35,15 +36,19 @@ async function reportOf(
   instance: Instance,
   url: string | null,
   startedMs: number,
-  problems: readonly string[],
+  problems: () => readonly string[],
 ): Promise<StatusReport> {
   const { served } = instance;
   const { jobFacade, symbols } = instance.indexer;
   const { records } = served;
   const indexed = records.filter(({ indexedAt }) => indexedAt !== undefined);
   const { failed } = jobFacade.counts(records);
-  const running = await jobFacade.list({ state: 'IN_PROGRESS', offset: 0, limit: RUNNING_MAX });
-  const waiting = await jobFacade.list({ state: 'PENDING', offset: 0, limit: 0 });
+  const { open } = jobFacade;
+  const running = open.filter(({ state }) => state === 'IN_PROGRESS').slice(0, RUNNING_MAX);
+  const waiting = await orIfAway(
+    jobFacade.list({ state: 'PENDING', offset: 0, limit: 0 }).then(({ total }) => total),
+    open.filter(({ state }) => state === 'PENDING').length,
+  );
   const connections = await connectionsOf(instance);
   return {
     url,
@@ -51,17 +56,25 @@ async function reportOf(
     startedAt: new Date(startedMs).toISOString(),
     repos: { served: records.length, indexed: indexed.length, failed },
     remainingMs: remainingMs(
-      running.items,
+      running,
       indexed.filter(({ indexedAt }) => Date.parse(indexedAt!) >= startedMs).length,
       records.length - indexed.length - failed,
       Date.now() - startedMs,
     ),
-    jobs: { running: running.items.map((job) => jobOf(instance, job)), waiting: waiting.total },
+    jobs: { running: running.map((job) => jobOf(instance, job)), waiting },
     symbols: symbols.pending ?? symbols.lastError ?? null,
     connections,
-    problems,
+    problems: problems(),
     warnings: [...gapsOf(connections), ...warningsOf(instance)].slice(0, 20),
   };
+}
+
+/** `other`: while the store cannot be reached. */
+async function orIfAway<Value>(read: Promise<Value>, other: Value): Promise<Value> {
+  return read.catch((error: unknown) => {
+    if (error instanceof StoreError && error.errorCode === 'NOT_READY') return other;
+    throw error;
+  });
 }
 
 /** Connections that were only partly listed. */
@@ -120,10 +133,8 @@ function targetOf({ index, indexer }: Instance, queue: string, targetId: number)
 async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
   const { connections, jobFacade } = instance.indexer;
   const all = connections?.all ?? [];
-  const jobs = await jobFacade.latest(
-    all.map(({ connectionId }) => connectionId),
-    SYNC_QUEUE,
-  );
+  const ids = all.map(({ connectionId }) => connectionId);
+  const jobs = await orIfAway(jobFacade.latest(ids, SYNC_QUEUE), new Map<number, ListedJob>());
   const counts = countsOf(instance);
   return all.map((one) => {
     const job = jobs.get(one.connectionId);

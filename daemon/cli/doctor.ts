@@ -5,6 +5,7 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { json } from 'node:stream/consumers';
+import type { ErrorObject } from '../api/shapes/api-error.ts';
 import type { StatusReport } from '../api/shapes/status-report.ts';
 import { messageOf } from '../base/caught.ts';
 import { readCatalog } from '../app/read-catalog.ts';
@@ -243,13 +244,15 @@ async function checkDaemon(dataDir: string, configuration: Configuration | undef
   const call = { method: 'GET', path: '/api/status', account: systemAccount() };
   try {
     const response = await callControl(findControlPath(dataDir), call);
-    if (response.statusCode !== 200) {
-      response.resume();
-      return { outcomes: [fine('none, but a command that works on the data directory')] };
-    }
     // Safety: the daemon's tests check every answer against its schema.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const { version, url, problems, warnings } = (await json(response)) as StatusReport;
+    const answer = (await json(response)) as StatusReport | ErrorObject;
+    if ('errorCode' in answer) {
+      const isCommand = answer.errorCode === 'NOT_READY';
+      const command = fine('none, but a command that works on the data directory');
+      return { outcomes: [isCommand ? command : problem(answer.message)] };
+    }
+    const { version, url, problems, warnings } = answer;
     const other =
       version === readProductVersion()
         ? []

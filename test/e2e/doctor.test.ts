@@ -7,7 +7,7 @@ import test from 'node:test';
 import type { Finding } from '../../daemon/cli/doctor.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
-import { serve, startTrawl, trawl } from './daemon.ts';
+import { serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 
 void test('a running daemon, as a process: its address and its limits', async () => {
   const dataDir = path.join(temporaryFolder(), 'data');
@@ -47,3 +47,22 @@ void test('PostgreSQL is reached, and is gone', { skip: POSTGRES_MISSING }, asyn
   assert.match(gone.remedy ?? '', /TRAWL_DATABASE_URL/);
   await server.remove();
 });
+
+void test(
+  'a daemon without its PostgreSQL: status and doctor name the problem',
+  { skip: POSTGRES_MISSING },
+  async () => {
+    const server = await startPostgres();
+    const env = { TRAWL_DATABASE_URL: await server.createDatabase() };
+    const dataDir = path.join(temporaryFolder(), 'data');
+    const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], { env });
+    await server.stop('fast');
+    const status = await trawl(['status', '--data-dir', dataDir], { env });
+    assert.equal(status.code, 1, status.stderr);
+    assert.match(status.stdout, /^1 repository: 1 indexed\nno jobs\n[^]*^the store /m);
+    const { stdout } = await trawl(['doctor', '--data-dir', dataDir], { env });
+    assert.match(stdout, /^failure +daemon +the store /m);
+    await served.process.stop();
+    await server.remove();
+  },
+);

@@ -59,6 +59,12 @@ export class JobFacade {
     return { items: rows.map((row) => this.#viewOf(row)), total };
   }
 
+  /** Requested and running jobs of this process, newest first. */
+  get open(): readonly ListedJob[] {
+    const rows = this.#queues.flatMap(({ open }) => open).map(({ row }) => row);
+    return rows.sort((a, b) => b.ordinal - a.ordinal).map((row) => this.#viewOf(row));
+  }
+
   /** The last log lines of a job; undefined: no such job. */
   async lines(queue: string, id: string): Promise<JobLines | undefined> {
     const job = this.#openJob(id);
