@@ -353,14 +353,14 @@ export class Pipeline {
   }
 
   #toApiError(error: unknown, exchange: Exchange): ApiError {
-    const apiError = this.#apiErrorOf(error, exchange);
-    exchange.errorCode = apiError.errorCode;
+    const refusal = toApiError(error);
+    const apiError = refusal ?? this.#faultOf(error, exchange);
+    // A file above `maxSourceBytes` has the code of a fault, but is none.
+    if (refusal?.errorCode !== 'UNEXPECTED_ERROR') exchange.errorCode = apiError.errorCode;
     return apiError;
   }
 
-  #apiErrorOf(error: unknown, { request, requestId, operator }: Exchange): ApiError {
-    const apiError = toApiError(error);
-    if (apiError !== undefined) return apiError;
+  #faultOf(error: unknown, { request, requestId, operator }: Exchange): ApiError {
     // An error after the client went away is a consequence of that.
     if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });

@@ -3,11 +3,12 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { before, test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { post, search, send, serveIndexed, startTrawl, type Served } from './daemon.ts';
+import { get, post, search, send, serveIndexed, startTrawl, type Served } from './daemon.ts';
 import { samplesIn, type Sample } from './metrics-text.ts';
 
 const FLAGS = ['--anonymous'];
@@ -37,9 +38,11 @@ function codesIn(text: string): string[] {
 
 before(async () => {
   const repo = makeRepo({ 'secret-plum.txt': 'plum\nplum\n' });
+  const config = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(config, JSON.stringify({ settings: { maxSourceBytes: 9 } }));
   served = await serveIndexed(temporaryFolder(), [repo], {
     env: { TRAWL_METRICS_PORT: '0' },
-    flags: FLAGS,
+    flags: [...FLAGS, '--config', config],
   });
   const [, url = ''] = await served.process.until(/metrics are served url=(\S+)/);
   address = url.replaceAll('"', '');
@@ -84,6 +87,19 @@ test('refusals count by class of status and by code', async () => {
   assert.equal(await valueOf('trawl_http_errors_total', { code: 'NOT_FOUND' }), 1);
   const unknown = { endpoint: 'none', method: 'none', status: '4xx' };
   assert.equal(await valueOf('trawl_http_request_duration_seconds_count', unknown), 1);
+});
+
+test('a file above maxSourceBytes is no fault', async () => {
+  const { body } = await get<{ repoName: string }[]>(`${served.url}/api/repos`);
+  for (const endpoint of ['source', 'raw', 'blame']) {
+    const call = `${served.url}/api/${endpoint}?repo=${body[0]?.repoName}&path=secret-plum.txt`;
+    const answer = await get<{ message: string }>(call);
+    assert.equal(answer.status, 500);
+    const message = 'File "secret-plum.txt" is too large: 10 bytes, limit 9.';
+    assert.deepEqual(answer.body, { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message });
+  }
+  assert.equal(await valueOf('trawl_http_errors_total', { code: 'UNEXPECTED_ERROR' }), 0);
+  assert.doesNotMatch(served.process.stderr, /request failed unexpectedly/);
 });
 
 test('gauges have what the daemon has', async () => {

@@ -17,7 +17,7 @@ const LAYERS: readonly (readonly [folders: string, uses: string])[] = [
   ['base base/config', ''],
   ['repos', 'base'],
   [
-    'sources/disk sources/git sources/docs sources/languages sources/history sources/reading',
+    'sources/disk sources/git sources/docs sources/languages sources/reading sources/history',
     'base repos',
   ],
   ['store', 'base repos'],

@@ -4,7 +4,10 @@ import { QueryError } from '../../engine/regex/query-error.ts';
 
 export const ERRORS = {
   API_RATE_LIMIT_EXCEEDED: [429, 'more requests today than the caller may send'],
-  UNEXPECTED_ERROR: [500, 'a fault of the daemon; the log has the details under the request id'],
+  UNEXPECTED_ERROR: [
+    500,
+    'a file above `maxSourceBytes`; or a fault of the daemon: the log has the details under the request id',
+  ],
   NOT_FOUND: [404, 'no such path, or no such repository for this caller'],
   METHOD_NOT_ALLOWED: [405, 'the path exists, the method does not; `Allow` names those that do'],
   MALFORMED_REQUEST: [400, 'not a request of HTTP/1.1 or 1.0; the connection is closed'],

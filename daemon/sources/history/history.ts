@@ -33,6 +33,7 @@ import { GraphWriter, type GraphWriterOptions } from './graph.ts';
 import { findMailmap, findTreePath, type FoundPath, sizeOfFile } from './lookups.ts';
 import type { HistoryContext, ListWindow } from './process.ts';
 import { CodedError } from '../../base/caught.ts';
+import { requireSize } from '../reading/source-reader.ts';
 
 export interface HistoryOptions {
   /** Of each git process, in ms. */
@@ -352,8 +353,7 @@ export class History {
       rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
     if (fileSize === undefined) throw await whyNoFile(repoPath, commit, path, signal);
     const { sourceSizeMax } = this.#options;
-    if (fileSize > sourceSizeMax)
-      throw new Error(`file too large: ${fileSize} bytes, limit ${sourceSizeMax}`);
+    requireSize(path, fileSize, sourceSizeMax);
   }
 }
 

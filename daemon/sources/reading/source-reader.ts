@@ -102,7 +102,8 @@ function tooLarge(path: string, size: number, sizeMax: number): SourceError {
   );
 }
 
-function requireSize(path: string, size: number, sizeMax: number): void {
+/** Errors: SourceError. */
+export function requireSize(path: string, size: number, sizeMax: number): void {
   if (size > sizeMax) throw tooLarge(path, size, sizeMax);
 }
 

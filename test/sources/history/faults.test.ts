@@ -299,7 +299,10 @@ test('files above the limit have no blame', async () => {
     { files: { 'a.txt': 'x'.repeat((1 << 20) + 1), 'b.txt': 'x'.repeat(1 << 20) } },
   ]);
   const world = historyOf(repo);
-  await assert.rejects(blameJson(world), /too large/);
+  await assert.rejects(blameJson(world), {
+    errorCode: 'UNEXPECTED_ERROR',
+    message: 'File "a.txt" is too large: 1048577 bytes, limit 1048576.',
+  });
   assert.equal((await world.blame('b.txt')).ranges.length, 1);
 });
 
