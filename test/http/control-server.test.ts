@@ -105,7 +105,7 @@ test('the removal of repositories is acknowledged only if all are removed', asyn
       async *backup() {},
     },
   });
-  const remove = (...repos: string[]) => call('DELETE', '/api/ee/repos', { repos });
+  const remove = (...repos: (string | number)[]) => call('DELETE', '/api/ee/repos', { repos });
   assert.equal((await remove('cherry')).status, 200);
   const refused = await remove('apple', 'busy');
   assert.match(refused.text, /"statusCode":503,"errorCode":"NOT_READY",.*Not removed: busy, as/);
@@ -113,6 +113,7 @@ test('the removal of repositories is acknowledged only if all are removed', asyn
   const removed = await remove('busy');
   assert.match(removed.text, /^\[\{"repoId":2,"repo":"busy",/);
   assert.deepEqual(rules, [ruleOf(4, 'date')]);
+  assert.equal((await remove(4)).status, 200);
   await control.close();
 });
 

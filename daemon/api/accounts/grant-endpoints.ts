@@ -12,7 +12,7 @@ import { userText } from './user-schemas.ts';
 
 const PATH = '/api/ee/grants';
 const REPO_IDS_MAX = 10_000;
-export const repoNameText = z.string().max(1_000);
+const repoNameText = z.string().max(1_000);
 
 const grant = z
   .object({
@@ -41,13 +41,12 @@ export function repoList<Item extends z.ZodType>(item: Item, description: string
     .describe(description);
 }
 
-const grantBody = z.object({
-  userId: userText,
-  repoIds: repoList(
-    z.union([jsonInteger(1), repoNameText.min(1)]),
-    'Ids or names of repositories.',
-  ),
-});
+export const namedRepos = repoList(
+  z.union([jsonInteger(1), repoNameText.min(1)]),
+  'Ids or names of repositories.',
+);
+
+const grantBody = z.object({ userId: userText, repoIds: namedRepos });
 
 export const listGrants = endpoint(
   {

@@ -5,7 +5,7 @@ import { OPERATOR } from '../../accounts/audit-log.ts';
 import { repoIdsOf } from '../../accounts/find-repo-ids.ts';
 import { ENFORCEMENTS, VISIBILITIES } from '../../repos/records.ts';
 import { someNames } from '../../repos/some-names.ts';
-import { repoList, repoNameText } from '../accounts/grant-endpoints.ts';
+import { namedRepos } from '../accounts/grant-endpoints.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import type { OperatorService, RepoRule } from '../shapes/operator-service.ts';
@@ -29,8 +29,6 @@ const row = z.object({
   job: z.enum(['waiting', 'running']).nullable(),
 });
 
-const repos = repoList(repoNameText, 'Names or ids of repositories.');
-
 function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
   const freshness = status?.freshness(rules.map(({ repoId }) => repoId));
   return rules.map(({ repoId, name, visibility, enforcement, location, failure, ...rule }) => {
@@ -53,7 +51,7 @@ function rowsOf({ status }: OperatorService, rules: readonly RepoRule[]) {
 }
 
 /** Errors: NOT_FOUND naming each unknown one. */
-function selected({ rules }: OperatorService, names: readonly string[]) {
+function selected({ rules }: OperatorService, names: readonly (number | string)[]) {
   const all = rules.list();
   const repoIds = repoIdsOf(all, names);
   return { repoIds, found: all.filter(({ repoId }) => repoIds.has(repoId)) };
@@ -80,7 +78,7 @@ export const changeRepoRules = endpoint(
     method: 'PATCH',
     input: {
       body: z.object({
-        repos,
+        repos: namedRepos,
         visibility: z.enum(VISIBILITIES).exclude(['unknown']).exactOptional(),
         enforcement: z.enum(ENFORCEMENTS).exactOptional(),
       }),
@@ -109,7 +107,7 @@ export const removeRepos = endpoint(
   {
     ...HEAD,
     method: 'DELETE',
-    input: { body: z.object({ repos }) },
+    input: { body: z.object({ repos: namedRepos }) },
     responses: { 200: { body: z.array(row) } },
     errors: ['NOT_FOUND'],
   },
