@@ -218,15 +218,17 @@ test('API keys: shown once, listed, accepted in both headers, revoked at once wi
   assert.equal(made.status, 201);
   const { id, key } = made.json() as { id: string; key: string };
   assert.match(key, /^svk_[0-9a-f]{64}$/);
-  for (const name of ['ci', '', ' ', 'x'.repeat(65)])
+  for (const name of ['ci', '', ' ', 'x'.repeat(65), '🔑'.repeat(65)])
     assert.equal(
       (await send('POST', '/api/user/api_keys', cookie, { name })).code,
       'API_KEY_ALREADY_EXISTS',
     );
+  const longest = { name: '🔑'.repeat(64) };
+  assert.equal((await send('POST', '/api/user/api_keys', cookie, longest)).status, 201);
   const listed = await send('GET', '/api/user/api_keys', cookie);
   assert.deepEqual(
     (listed.json() as unknown as { name: string }[]).map(({ name }) => name),
-    ['first', 'ci'],
+    ['first', 'ci', longest.name],
   );
   assert.ok(!listed.body.toString().includes(key));
   for (const headers of [{ authorization: `bearer ${key}` }, { 'X-Service-Api-Key': key }])

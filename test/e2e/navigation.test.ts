@@ -276,6 +276,7 @@ async function valuesOf(...call: Parameters<typeof suggested>): Promise<string[]
 }
 
 void test('suggestions: completions of a query, best first', async () => {
+  assert.deepEqual(await valuesOf('file', '🔑'.repeat(256)), []);
   assert.deepEqual(await suggested('file', 'PLUM.'), [
     { value: 'plum.py', description: repoName },
     { value: 'src/plum.c', description: repoName },

@@ -15,6 +15,7 @@ import {
   ok,
 } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
+import { shortText } from '../shapes/input.ts';
 import { withPerson } from './token-endpoints.ts';
 import { flag, integer, isoTime, nullableTime, text, time } from '../shapes/schemas.ts';
 import { idText, newEmail, secretText, toUser, user, userName, userText } from './user-schemas.ts';
@@ -278,6 +279,8 @@ export const listKeys = endpoint(
   },
 );
 
+const keyName = shortText(KEY_NAME_LENGTH_MAX).min(1);
+
 export const createKey = endpoint(
   {
     ...KEYS_HEAD,
@@ -303,7 +306,7 @@ export const createKey = endpoint(
   },
   async ({ body }, context) => {
     const name = body.name.trim();
-    if (name.length < 1 || name.length > KEY_NAME_LENGTH_MAX)
+    if (!keyName.safeParse(name).success)
       throw new ApiError(
         'API_KEY_ALREADY_EXISTS',
         `name: must have 1 to ${KEY_NAME_LENGTH_MAX} characters and differ from the names of your other keys`,

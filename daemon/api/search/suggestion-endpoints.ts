@@ -17,13 +17,10 @@ const suggestionsQuery = z.object({
     description: 'The prefix whose value is being typed.',
   }),
   prefix: requiredText()
-    .refine((prefix) => prefix.length <= PREFIX_SIZE_MAX, {
-      error: `longer than ${PREFIX_SIZE_MAX} characters`,
-    })
-    .meta({
-      description: `The typed part of the value, taken literally, case-insensitive; at most ${PREFIX_SIZE_MAX} characters.`,
-      override: { maxLength: PREFIX_SIZE_MAX },
-    }),
+    .max(PREFIX_SIZE_MAX, { error: `longer than ${PREFIX_SIZE_MAX} characters` })
+    .describe(
+      `The typed part of the value, taken literally, case-insensitive; at most ${PREFIX_SIZE_MAX} characters.`,
+    ),
   query: boundedText(QUERY_SIZE_MAX)
     .optional()
     .meta({
