@@ -294,7 +294,7 @@ test('invalid refs', async () => {
   }
   for (const name of ['base', 'head'])
     assert.equal(await codeOf('diff', 'named.git', { [name]: '' }), 'INVALID_GIT_REF');
-  assert.equal(await codeOf('commit', 'named.git', { ref: '' }), 'INVALID_GIT_REF');
+  assert.equal(await codeOf('commit', 'named.git', { ref: '' }), 'INVALID_QUERY_PARAMS');
   for (const name of ['blame', 'commits', 'commits/authors'] as const)
     assert.equal(await codeOf(name, 'named.git', { ref: '' }), 'OK');
   const { body } = await fetchHistory('diff', 'named.git', { base: 'main', head: 'nosuch' });

@@ -479,7 +479,7 @@ void test('one repository needs no name; with several the refusal lists them', a
   await narrow.close();
 });
 
-void test('arguments as models write them: numbers as text, null, absolute paths', async () => {
+void test('arguments as models write them: numbers as text, null, empty texts, absolute paths', async () => {
   const repo = 'local/open';
   const plain = await textOf('grep', { pattern: 'line', repo, limit: 5, contextLines: 1 });
   assert.equal(
@@ -496,7 +496,9 @@ void test('arguments as models write them: numbers as text, null, absolute paths
   const file = await textOf('read_file', { repo, path: 'src/main.c' });
   for (const path of ['./src/main.c', '/src/main.c', '././/src/main.c'])
     assert.equal(await textOf('read_file', { repo, path }), file);
+  assert.equal(await textOf('read_file', { repo, path: 'src/main.c', ref: '' }), file);
   const tree = await textOf('list_tree', { repo, path: 'src' });
+  assert.equal(await textOf('list_tree', { repo, path: 'src', ref: '' }), tree);
   for (const path of ['./src', '/src/'])
     assert.equal(await textOf('list_tree', { repo, path }), tree);
   assert.match(await textOf('list_commits', { repo, path: './src' }), /"totalCount":1/);
@@ -632,6 +634,7 @@ void test('arguments that are options, paths, endless expressions, or no argumen
     ['grep', { pattern: 'a', caseSensitive: true }, /caseSensitive/],
     ['grep', { pattern: 'a', limit: 0 }, /^limit: /],
     ['glob', { pattern: '' }, /^pattern: /],
+    ['get_diff', { repo, base: '', head: 'HEAD' }, /^base: .*get_diff takes repo\?, base, /],
     ['find_symbol_definitions', { repo, symbol: 'x'.repeat(2000) }, /^symbol: /],
   ];
   for (const [name, args, reason] of refused)

@@ -40,7 +40,11 @@ export const getCommit = endpoint(
     path: '/api/commit',
     summary: 'A commit',
     input: {
-      query: z.object({ repo: repoField, ref: requiredText().describe('Branch, tag or commit.') }),
+      query: z.object({
+        repo: repoField,
+        // Empty is absent.
+        ref: requiredText().min(1, { error: 'required' }).describe('Branch, tag or commit.'),
+      }),
     },
     responses: { 200: { description: 'The commit.', body: commitObject } },
     errors: ['NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],

@@ -22,10 +22,10 @@ export function pathField(description: string) {
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
-/** As models mean them: numbers and booleans may be texts, and null is absent. */
+/** As models mean them: numbers and booleans may be texts; null and the empty text are absent. */
 export function coercedArguments(args: unknown, properties: Properties): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
-  const entries = Object.entries(args).filter(([, value]) => value !== null);
+  const entries = Object.entries(args).filter(([, value]) => value !== null && value !== '');
   return Object.fromEntries(
     entries.map(([name, value]) => [name, coercedValue(value, properties[name]?.type)]),
   );
@@ -47,7 +47,7 @@ export function requestedRepo(
   name: string | undefined,
   { services, repoAccess }: RepoView,
 ): RepoRecord {
-  if (name === undefined || name === '') {
+  if (name === undefined) {
     const repos = services.repos.list(repoAccess);
     const [only, another] = repos;
     if (only !== undefined && another === undefined) return only;
