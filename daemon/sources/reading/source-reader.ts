@@ -10,7 +10,7 @@ import { listWorktree } from '../git/objects.ts';
 import { CodedError } from '../../base/caught.ts';
 import { folderOf, type TreePath, REPLACEMENT } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
-import { isFilePath, RefError } from '../git/names.ts';
+import { isFilePath } from '../git/names.ts';
 import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
 import { findItems } from '../git/tree-paths.ts';
 import type { Tree, TreeItemType } from '../git/tree-object.ts';
@@ -77,10 +77,7 @@ export async function readSource(
 ): Promise<SourceContent> {
   if (!isFilePath(path)) throw notFound(path);
   if (isOnDisk(repo, ref)) return withRepo(repo, () => readFromDisk(repo.source, path, options));
-  const commit = await resolveRef(repo, ref, options.signal).catch((error: unknown) => {
-    // An empty repository has no files, and no ref was requested.
-    throw ref === undefined && error instanceof RefError ? notFound(path) : error;
-  });
+  const commit = await resolveRef(repo, ref, options.signal);
   return withRepo(repo, () => readFromCommit(repo.source.path, commit, path, options));
 }
 
