@@ -140,7 +140,12 @@ void test('the list: names, annotations, schemas that refuse unknown members', a
     'list_tree',
     'read_file',
   ]);
-  for (const { inputSchema, annotations } of tools) {
+  for (const { name, inputSchema, annotations } of tools) {
+    for (const argument of ['perPage', 'limit', 'maxEntries', 'depth', 'contextLines']) {
+      const schema = inputSchema.properties?.[argument] as { description: string } | undefined;
+      if (schema)
+        assert.match(schema.description, /at most [\d,]+|up to \d+/, `${name} ${argument}`);
+    }
     assert.equal(annotations?.readOnlyHint, true);
     assert.equal(annotations.idempotentHint, true);
     assert.equal(inputSchema['additionalProperties'], false);

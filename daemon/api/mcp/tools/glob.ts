@@ -13,6 +13,7 @@ import {
   conditionsOf,
   gapsOf,
   isAnswerFull,
+  LIMIT_MAX,
   limitMaxOf,
   scopeFields,
   searchFor,
@@ -32,7 +33,9 @@ export const glob = tool(
     input: z.strictObject({
       pattern: z.string().min(1).describe('Glob, such as *.proto or test/**/*.ts.'),
       ...scopeFields,
-      limit: jsonInteger(1).default(LIMIT).describe('Maximum number of files.'),
+      limit: jsonInteger(1)
+        .default(LIMIT)
+        .describe(`Maximum number of files, at most ${LIMIT_MAX}.`),
     }),
   },
   async ({ pattern, limit, ...rest }, context) => {

@@ -40,7 +40,9 @@ const input = z.strictObject({
     .describe('Only files that match this glob, such as *.ts or src/**/*.{c,h}.'),
   limit: jsonInteger(1)
     .exactOptional()
-    .describe(`Maximum number of matches (${LIMIT}; with groupByRepo ${LIMIT_MAX}).`),
+    .describe(
+      `Maximum number of matches, at most ${LIMIT_MAX}; default ${LIMIT}, with groupByRepo ${LIMIT_MAX}.`,
+    ),
   contextLines: jsonInteger(0)
     .default(0)
     .describe(`Lines shown around each match, at most ${CONTEXT_LINES_MAX}.`),

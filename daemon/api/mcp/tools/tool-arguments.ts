@@ -86,7 +86,8 @@ export function pageArguments(perPage: number) {
     page: jsonInteger(1).default(1),
     perPage: jsonInteger(1)
       .refine((value) => value <= PER_PAGE_MAX, { error: `expected at most ${PER_PAGE_MAX}` })
-      .default(perPage),
+      .default(perPage)
+      .describe(`Entries, at most ${PER_PAGE_MAX}.`),
   };
 }
 
