@@ -477,7 +477,12 @@ test('the audit log records who did what, in pages; no guests and no secrets', a
   const page = await send('GET', '/api/ee/audit?perPage=2&page=2', ownerKey);
   assert.equal((page.json() as unknown as unknown[]).length, 2);
   assert.match(page.headers['link'] as string, /rel="prev".*rel="next"/);
-  for (const query of ['since=x', 'since=2026-02-02&until=2026-02-01', 'perPage=101'])
+  for (const query of [
+    'since=x',
+    'since=2026-02-02&until=2026-02-01',
+    'since=2026-02-30',
+    'perPage=101',
+  ])
     assert.equal(
       (await send('GET', `/api/ee/audit?${query}`, ownerKey)).code,
       'INVALID_QUERY_PARAMS',

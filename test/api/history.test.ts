@@ -252,7 +252,14 @@ test('dates: both ends count, and what is no date is refused', async () => {
     (await fetchHistory<Body[]>('commits', 'named.git', more)).body.length;
   assert.equal(await count({ since: '2023-11-15T22:13:20Z' }), 2);
   assert.equal(await count({ since: '2023-11-15', until: '2023-11-15' }), 1);
-  for (const more of [{ since: 'x' }, { until: 'x' }, { since: '2024-01-02', until: '2024-01-01' }])
+  assert.equal(await codeOf('commits', 'named.git', { since: '2024-02-29' }), 'OK');
+  for (const more of [
+    { since: 'x' },
+    { until: 'x' },
+    { since: '2024-01-02', until: '2024-01-01' },
+    { since: '2021-02-30' },
+    { until: '2021-02-29T10:00:00+02:00' },
+  ])
     assert.equal(await codeOf('commits', 'named.git', more), 'INVALID_QUERY_PARAMS');
 });
 

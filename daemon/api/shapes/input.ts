@@ -114,8 +114,15 @@ export function instantText() {
       error: message,
     })
     .transform((text) => (/T.*(?:Z|[+-]\d{2}:\d{2})$|^[^T]*$/.test(text) ? text : `${text}Z`))
-    .refine((text) => !Number.isNaN(Date.parse(text)), { error: message })
+    .refine((text) => !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 10)), {
+      error: message,
+    })
     .meta({ override: { type: 'string', format: 'date-time' } });
+}
+
+/** Why: `Date` takes February 30 for March 2. */
+function isDay(text: string): boolean {
+  return new Date(text).toJSON()?.startsWith(text) ?? false;
 }
 
 export function requiredText() {
