@@ -131,11 +131,14 @@ export class InstanceSettingsService {
         'Sign-in by password cannot be switched off: there is no other way to sign in.',
       );
     }
+    await this.load();
     const before = this.#current;
-    const stored = names.map((name) => [keyOf(name), JSON.stringify(changes[name])] as const);
-    const from = Object.fromEntries(names.map((name) => [name, before[name]]));
-    const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
-    const records = auditLog.made(actor, 'settings.changed', ORG, { settings: names, from, to });
+    const changed = names.filter((name) => changes[name] !== before[name]);
+    if (changed.length === 0) return;
+    const stored = changed.map((name) => [keyOf(name), JSON.stringify(changes[name])] as const);
+    const from = Object.fromEntries(changed.map((name) => [name, before[name]]));
+    const to = Object.fromEntries(changed.map((name) => [name, changes[name]]));
+    const records = auditLog.made(actor, 'settings.changed', ORG, { settings: changed, from, to });
     await store.settings.setAll(new Map(stored), records);
     await this.load();
   }
