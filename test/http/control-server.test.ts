@@ -50,7 +50,10 @@ test('the operator needs no licence, has longer pages, and is not a user', async
   const statusOf = async (...of: Parameters<typeof call>) => (await call(...of)).status;
   assert.equal(await statusOf('GET', '/api/ee/users'), 200);
   assert.equal(await statusOf('GET', '/api/ee/audit?perPage=5000'), 200);
-  assert.equal(await statusOf('GET', '/api/ee/audit?perPage=5001'), 400);
+  const tooLong = await call('GET', '/api/ee/audit?perPage=5001');
+  assert.match(tooLong.text, /"statusCode":400,.*perPage: expected an integer from 1 to 5000"/);
+  const forNobody = await call('POST', '/api/user/api_keys', { name: 'ci' });
+  assert.match(forNobody.text, /"statusCode":400,.*"userId: required"/);
   const target = '/below/api/ee/audit?perPage=101';
   assert.equal((await world.send('GET', target, world.ownerKey)).status, 403);
   for (const one of ['/api/user/usage', '/api/user/applications'])

@@ -312,16 +312,17 @@ export const createKey = endpoint(
         `name: must have 1 to ${KEY_NAME_LENGTH_MAX} characters and differ from the names of your other keys`,
       );
     const { accounts, actor, caller } = context;
-    const person = await keyOwner(context, body.userId ?? '');
-    if (person!.suspendedAt !== null)
-      throw new ApiError('NOT_FOUND', `${person!.email} is suspended and cannot have a key.`);
+    const person = await keyOwner(context, body.userId);
+    if (person === undefined) throw new ApiError('INVALID_REQUEST_BODY', 'userId: required');
+    if (person.suspendedAt !== null)
+      throw new ApiError('NOT_FOUND', `${person.email} is suspended and cannot have a key.`);
     const made =
       caller?.source === 'operator'
-        ? await accounts.keys.createFor(actor, person!, name)
-        : await accounts.keys.create(actor, person!, name);
+        ? await accounts.keys.createFor(actor, person, name)
+        : await accounts.keys.create(actor, person, name);
     return answer(201, {
       id: made.id,
-      email: person!.email,
+      email: person.email,
       name: made.name,
       key: made.value,
       createdAt: isoTime(made.createdAt),

@@ -91,18 +91,21 @@ export const PER_PAGE_MAX = 100;
 /** For the operator, whose commands read whole lists. */
 const OPERATOR_PER_PAGE_MAX = 5_000;
 
-const PER_PAGE_MESSAGE = `expected an integer from 1 to ${PER_PAGE_MAX}`;
+function perPageMessage(max: number): string {
+  return `expected an integer from 1 to ${max}`;
+}
 
-/** A page size, up to that of the operator: `checkPageSize` refuses longer pages for others. */
+/** A page size of any length: `checkPageSize` refuses too long ones. */
 export function perPageText() {
-  return integerText(1, OPERATOR_PER_PAGE_MAX, PER_PAGE_MESSAGE);
+  return integerText(1, Number.MAX_SAFE_INTEGER, perPageMessage(PER_PAGE_MAX));
 }
 
 /** Errors: INVALID_QUERY_PARAMS if the query requests a longer page than the caller may have. */
 export function checkPageSize(query: object | undefined, isOperator: boolean): void {
-  if (isOperator || query === undefined || !('perPage' in query)) return;
-  if (Number(query.perPage) > PER_PAGE_MAX)
-    throw new ApiError('INVALID_QUERY_PARAMS', `perPage: ${PER_PAGE_MESSAGE}`);
+  if (query === undefined || !('perPage' in query)) return;
+  const max = isOperator ? OPERATOR_PER_PAGE_MAX : PER_PAGE_MAX;
+  if (Number(query.perPage) > max)
+    throw new ApiError('INVALID_QUERY_PARAMS', `perPage: ${perPageMessage(max)}`);
 }
 
 /** A query value that is an ISO 8601 date or date-time; without an offset it is UTC. */
