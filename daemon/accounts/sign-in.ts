@@ -75,14 +75,14 @@ export class SignIn {
     return value;
   }
 
-  /** Purpose of a one-time link; undefined: unknown, used, or expired. Errors: NOT_READY. */
+  /** Purpose of a one-time link; undefined: unknown, used, expired, or of a suspended user. Errors: NOT_READY. */
   async linkOf(token: string): Promise<LinkView | undefined> {
     const { store, secret, now } = this.#options;
     const link = await store.setupLinks.find(hashCredential(secret, token), now());
     if (link === undefined) return undefined;
     if (link.userId === null) return { kind: 'setup' };
     const user = await store.users.get(link.userId);
-    return user === undefined ? undefined : { kind: 'invitation', email: user.email };
+    return user?.suspendedAt === null ? { kind: 'invitation', email: user.email } : undefined;
   }
 
   /**

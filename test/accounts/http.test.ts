@@ -59,9 +59,13 @@ test('a new password ends all links of the user; the link of a suspended user se
     assert.equal(await use(token!), 401);
   }
   const [token] = await makeLinks();
+  const link = `/api/auth/link?token=${token}`;
+  const { status } = await send('GET', '/api/auth/link?token=x');
   await members.change(undefined, member.id, { suspended: true });
+  assert.equal((await send('GET', link)).status, status);
   assert.equal(await use(token!), 401);
   await members.change(undefined, member.id, { suspended: false });
+  assert.equal((await send('GET', link)).status, 200);
   assert.equal(await use(token!), 201);
 });
 
