@@ -52,7 +52,7 @@ export interface EventBodyOptions {
 export class EventBody implements BodyStream {
   readonly #events: EventStream;
   readonly #options: EventBodyOptions;
-  #state: 'running' | 'failed' | 'over' = 'running';
+  #isOver = false;
   #size = 0;
 
   constructor(events: EventStream, options: EventBodyOptions) {
@@ -60,10 +60,8 @@ export class EventBody implements BodyStream {
     this.#options = options;
   }
 
-  /** Errors: thrown after the event that reports the failure of the search. */
   async next(): Promise<Uint8Array | undefined> {
-    if (this.#state === 'over') return undefined;
-    if (this.#state === 'failed') throw new Error('the search failed');
+    if (this.#isOver) return undefined;
     const chunk = await this.#coded(await this.#nextChunk());
     this.#size += chunk.byteLength;
     return chunk;
@@ -72,7 +70,7 @@ export class EventBody implements BodyStream {
   async #coded(chunk: Uint8Array): Promise<Uint8Array> {
     const { coder } = this.#options;
     if (coder === undefined) return chunk;
-    return this.#state === 'over' ? await coder.encodeLast(chunk) : await coder.encode(chunk);
+    return this.#isOver ? await coder.encodeLast(chunk) : await coder.encode(chunk);
   }
 
   async #nextChunk(): Promise<Uint8Array> {
@@ -80,10 +78,10 @@ export class EventBody implements BodyStream {
       const event = await this.#events.next();
       await this.#options.checkRights();
       if (event !== undefined) return await this.#options.framing.frame(this.#jsonOf(event));
-      this.#endSearch('over');
+      this.#endSearch();
       return this.#options.framing.end;
     } catch (error) {
-      this.#endSearch('failed');
+      this.#endSearch();
       return await this.#options.framing.frame(this.#jsonOf({ error }));
     }
   }
@@ -94,8 +92,8 @@ export class EventBody implements BodyStream {
     return Buffer.from(JSON.stringify({ type: 'error', error }));
   }
 
-  #endSearch(state: 'failed' | 'over'): void {
-    this.#state = state;
+  #endSearch(): void {
+    this.#isOver = true;
     this.#events.close();
     this.#options.onSearchEnd();
   }

@@ -35,10 +35,8 @@ export interface BodyAllowance {
 
 /** A body that is produced while it is sent; the adapter pulls it at the client's speed. */
 export interface BodyStream {
-  /** Undefined: the body is complete. On an error what was pulled is sent, then the connection is closed. */
+  /** Undefined: the body is complete. On an error what was pulled is sent, then the connection is aborted. */
   next(): Promise<Uint8Array | undefined>;
-  /** The body has no end mark: after an error the connection is aborted, not ended. */
-  readonly isOpenEnded?: boolean;
   close(): void;
 }
 

@@ -119,7 +119,6 @@ function joinHeaders(own: Headers, common: HttpResponse['headers']): HttpRespons
 }
 
 class FetchBody implements BodyStream {
-  readonly isOpenEnded = true;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #watch: BodyWatch;
   readonly #yielder = new LoopYielder();

@@ -268,10 +268,9 @@ export class NodeAdapter implements HttpAdapter {
     const outlet = {
       sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
-      end: (isComplete: boolean) => {
-        const isLast = !isComplete || this.#isClosing;
+      end: () => {
         const { socket } = response;
-        response.end(isLast ? () => socket?.destroySoon() : undefined);
+        response.end(this.#isClosing ? () => socket?.destroySoon() : undefined);
         endInTime(response, this.#streamStallMs);
       },
       ...readerOf(response),

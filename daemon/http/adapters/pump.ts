@@ -16,8 +16,8 @@ export interface Outlet extends Reader {
   readonly sliceSizeMax: number;
   /** Writes bytes. False: the socket is full and will call the pump's `onDrain` once it is empty. */
   write(bytes: Uint8Array): boolean;
-  /** Closes the connection if the body is incomplete. */
-  end(isComplete: boolean): void;
+  /** The body is complete. */
+  end(): void;
 }
 
 export class Pump {
@@ -52,8 +52,8 @@ export class Pump {
       isComplete = false;
     }
     while (!this.#isOver && !(this.#canWrite && this.#waitingSize === 0)) await this.#sleep();
-    if (!this.#isOver && !isComplete && this.#body.isOpenEnded === true) this.#outlet.drop();
-    else if (!this.#isOver) this.#outlet.end(isComplete);
+    if (!this.#isOver && !isComplete) this.#outlet.drop();
+    else if (!this.#isOver) this.#outlet.end();
     this.#finish();
   }
 

@@ -325,11 +325,11 @@ class UwsOutlet implements Outlet {
     }
   }
 
-  end(isComplete: boolean): void {
+  end(): void {
     this.stop();
     this.#response.cork(() => {
       this.#writeHead();
-      this.#response.end(undefined, !isComplete);
+      this.#response.end();
     });
     this.#onEnd();
   }
