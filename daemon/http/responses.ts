@@ -59,7 +59,6 @@ export function toStreamResponse(
     ...common,
     'Content-Type': framing.contentType,
     'Cache-Control': 'no-cache, no-transform',
-    Connection: 'keep-alive',
     'X-Accel-Buffering': 'no',
     Vary: 'Accept, Accept-Encoding',
     ...omitUndefined({ 'Content-Encoding': coding }),

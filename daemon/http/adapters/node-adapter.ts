@@ -231,6 +231,7 @@ export class NodeAdapter implements HttpAdapter {
     const answer = await this.#handle(request);
     const answerBody = answer.body;
     const isLast = this.#isClosing || this.#mustEnd(exchange, request);
+    if (isLast) response.setHeader('Connection', 'close');
     if (isBodyStream(answerBody)) {
       await this.#sendStream(response, answer, answerBody);
       return;
@@ -240,7 +241,6 @@ export class NodeAdapter implements HttpAdapter {
       else response.once('close', answer.onOver);
     }
     if (gone.aborted) return;
-    if (isLast) response.setHeader('Connection', 'close');
     if (isLast && !message.complete) closeSlowly(message.socket);
     try {
       const isHead = message.method === 'HEAD';
@@ -262,9 +262,7 @@ export class NodeAdapter implements HttpAdapter {
     { status, headers }: HttpResponse,
     body: BodyStream,
   ): Promise<void> {
-    // The answer's own header would keep a connection that the request says to close.
-    const closes = this.#isClosing || !response.shouldKeepAlive;
-    response.writeHead(status, closes ? { ...headers, Connection: 'close' } : headers);
+    response.writeHead(status, headers);
     const outlet = {
       sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),

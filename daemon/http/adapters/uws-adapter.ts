@@ -133,8 +133,12 @@ export class UwsAdapter implements HttpAdapter {
     const answerBody = answer.body;
     goOn(exchange);
     exchange.onOver = answer.onOver;
-    if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
-    else if (gone.aborted) answer.onOver?.();
+    if (isBodyStream(answerBody)) {
+      const isEnd = /\bclose\b/i.test(headers.get('connection') ?? '');
+      const more = { Connection: isEnd ? 'close' : 'keep-alive' };
+      const head = { ...answer, headers: { ...answer.headers, ...more } };
+      await this.#sendStream(exchange, head, answerBody);
+    } else if (gone.aborted) answer.onOver?.();
     else this.#send(exchange, answer, answerBody);
   }
 
