@@ -182,7 +182,8 @@ async function nearHints(
   const { count } = counts;
   if (foundCount > 0) return await lineEndHints(parts, reader, foundCount);
   const filters = parts.filter(isFilter).slice(0, 4);
-  const empty = await emptyFilters(filters, reader);
+  // Alone, a filter looks at the default revision.
+  const empty = hasRevisionFilter(prepared.tree) ? [] : await emptyFilters(filters, reader);
   if (empty.length > 0) return empty;
   const hints: Hint[] = [];
   hints.push(...(await lineEndHints(parts, reader, 0)));

@@ -210,6 +210,9 @@ test('nothing in the default revision: other revisions with matches', async () =
     ]);
   for (const query of ['nowhere', 'plum', 'pear -rev:c', 'pear rev:main', 'or pear'])
     assert.deepEqual(await hintsOf(engine, query), [], query);
+  // The file is in that revision only.
+  assert.deepEqual(await hintsOf(engine, 'rev:c file:1 kiwi'), []);
+  assert.deepEqual(await hintsOf(engine, 'file:1 kiwi', { filter: 'rev:c' }), []);
   const repoAccess = { base: new Set([2]), extra: NO_REPOS };
   assert.deepEqual(await hintsOf(engine, 'pear', {}, repoAccess), []);
 });
