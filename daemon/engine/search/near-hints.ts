@@ -79,9 +79,8 @@ export async function answerHints(
   const { prepared, found } = inputs;
   const { matchCount, isExhaustive } = found;
   const prior = prepared.hints(matchCount > 0);
-  const isOver = matchCount > FOUND_MAX || (matchCount > 0 && !isExhaustive);
-  if (isOver) return prior;
-  const isNothing = matchCount === 0 && isExhaustive;
+  if (matchCount > FOUND_MAX || !isExhaustive) return prior;
+  const isNothing = matchCount === 0;
   const unindexed = isNothing ? prepared.unindexed() : [];
   const others = prior.hints ?? (unindexed.length > 0 ? [] : await nearHintsOf(inputs));
   const unsearched = isNothing ? [...unindexed, ...prepared.unsearched()] : [];

@@ -174,3 +174,17 @@ void test('a request that has waited for long gets hints, too', async () => {
   }
   assert.fail('no hint on case');
 });
+
+void test('an incomplete search that found nothing makes no claims, and searches no more', async () => {
+  await using engine = await Engine.over([{ path: 'a.txt', bytes: Buffer.from('plum\n') }]);
+  const { parts } = engine;
+  const request = requestOf('plum file:b');
+  const environment = environmentOf();
+  const snapshot = engine.snapshots.acquire();
+  const { prepared } = await completeSearch(parts, request, environment, snapshot);
+  const found = { matchCount: 0, isExhaustive: false, mayMatchFolded: true };
+  const search = () => assert.fail('searches again');
+  const inputs = { parts, request, environment, snapshot, prepared, found, search };
+  assert.deepEqual(await answerHints(inputs), {});
+  engine.snapshots.release(snapshot);
+});
