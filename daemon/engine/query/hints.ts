@@ -54,7 +54,7 @@ const HABITS: readonly Habit[] = [
     '$1',
   ),
   habit(
-    '(?:type|select|count|timeout|patterntype):\\S+',
+    '(?:type|select|count|timeout|patterntype):[^\\s)]+',
     'type:, select:, count:, timeout: and patterntype: are not filters here but plain words.',
     '$1',
   ),
@@ -139,6 +139,9 @@ function globPattern(glob: string): string {
   return `${glob.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*').replaceAll('?', '.').replace(/\.\*$/, '')}${end}`;
 }
 
+/** A group, or a side of `or`, in which nothing is left. */
+const HAS_GAP = /(?:^|[\s(-])\(\s*\)|(?:^|\()\s*or(?=[\s)]|$)|[\s(]or\s*(?:\)|$)/;
+
 /** Whether a value of `file:` is probably a glob: its star is at the start or end of a name or folder. */
 const isGlob = (value: string): boolean =>
   /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
@@ -160,10 +163,11 @@ export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false)
     isForRegex ||= needsRegex === true;
   }
   const query = unmask(withoutGaps(changed), quotes);
-  const isChanged = query !== unmask(withoutGaps(masked), quotes) && parses(query, isForRegex);
+  const isChanged = query !== unmask(withoutGaps(masked), quotes);
+  const isGood = isChanged && !HAS_GAP.test(changed) && parses(query, isForRegex);
   return [...new Set(messages)]
     .slice(0, HINTS_MAX)
-    .map((message) => (isChanged ? { message, query } : { message }));
+    .map((message) => (isGood ? { message, query } : { message }));
 }
 
 function isHabit([all, , prefix, value]: RegExpMatchArray): boolean {
