@@ -42,6 +42,12 @@ onBothAdapters('bodies', (kind) => {
     const deliver = (size: number) => post(world, '/api/webhook', '{}'.padEnd(size));
     assert.equal(await deliver(DELIVERY_MAX), '202');
     assert.equal(await deliver(DELIVERY_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
+    const open = await startWorld({ kind, env: { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' } });
+    const asGuest = (size: number, path = '/api/search') => post(open, path, searchOf(size));
+    assert.equal(await asGuest(UNKNOWN_SIZE_MAX), '200');
+    assert.equal(await asGuest(UNKNOWN_SIZE_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
+    assert.equal(await asGuest(UNKNOWN_SIZE_MAX + 1, '/api/explain'), '401 NOT_AUTHENTICATED');
+    assert.equal(await post(open, '/api/search', searchOf(1_048_576), WITH_KEY), '200');
   });
 
   test('webhook deliveries share the budget of one caller, and take nothing from others', async () => {
@@ -67,7 +73,7 @@ onBothAdapters('bodies', (kind) => {
   });
 
   test('bodies share a budget with a share for each caller, and release it', async () => {
-    const size = 100_000;
+    const size = 60_000;
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
     // The share of a caller has room for three.
     const world = await startWorld({ kind, env, settings: { memory: 8 * 3.5 * size } });
