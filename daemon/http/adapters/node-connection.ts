@@ -9,7 +9,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from './adapter.ts';
 import { paced } from '../../base/pace.ts';
 import { LazySignal } from '../../base/cancellation.ts';
 import { type BodyCollector, tooSlow } from './exchange-parts.ts';
-import { malformed } from './request-head.ts';
+import { headTooLarge, malformed } from './request-head.ts';
 
 /** Time for answers to reach a client that has sent its last byte. */
 const HALF_CLOSED_MS = 10;
@@ -133,8 +133,7 @@ function toFault(error: Error): RequestFault | undefined {
   if (error instanceof RequestFault) return error;
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new RequestFault('REQUEST_HEADERS_TOO_LARGE', 'Request line and headers are too large.');
+  if (code === 'HPE_HEADER_OVERFLOW') return headTooLarge();
   const isOfParser = typeof code === 'string' && code.startsWith('HPE_');
   if (!isOfParser || code === 'HPE_INVALID_EOF_STATE') return undefined;
   return malformed('reason' in error ? String(error.reason) : code);

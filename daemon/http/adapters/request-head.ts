@@ -47,6 +47,10 @@ function splitQuery(target: string): Target {
   return { path: target.slice(0, start), rawQuery: target.slice(start + 1) };
 }
 
+export function headTooLarge(): RequestFault {
+  return new RequestFault('REQUEST_HEADERS_TOO_LARGE', 'Request line and headers are too large.');
+}
+
 export function malformed(reason: string): RequestFault {
   return new RequestFault('MALFORMED_REQUEST', `Invalid request: ${reason}.`);
 }

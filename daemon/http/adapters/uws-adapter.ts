@@ -14,17 +14,19 @@ import {
   type BodyStream,
   type BoundAddress,
   ClientGoneError,
+  HEAD_SIZE_MAX,
   type HttpAdapter,
   type HttpRequest,
   type HttpResponse,
   isBodyStream,
   type PlainBody,
   REQUEST_TIMEOUT_MS,
+  type RequestFault,
   STALL_SIZE,
   STREAM_STALL_MS,
 } from './adapter.ts';
 import { type Outlet, Pump } from './pump.ts';
-import { faultOf } from './request-head.ts';
+import { faultOf, headTooLarge } from './request-head.ts';
 import { LazySignal } from '../../base/cancellation.ts';
 import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
 
@@ -107,7 +109,8 @@ export class UwsAdapter implements HttpAdapter {
 
   async #serve(response: UwsResponse, raw: UwsRequest): Promise<void> {
     const gone = new LazySignal();
-    const headers = readHeaders(raw);
+    const head = readHead(raw);
+    const { headers } = head;
     const body = new BodyCollector(declaredSize(headers), this.#options.requestTimeoutMs);
     const exchange: Exchange = { response, isHead: raw.getMethod() === 'head', gone, body };
     response.onAborted(() => {
@@ -124,7 +127,7 @@ export class UwsAdapter implements HttpAdapter {
       else if (body.isFull) this.#pause(exchange);
     });
     this.#open.add(exchange);
-    const request = toRequest(raw, headers, exchange);
+    const request = toRequest(raw, head, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
     // The end of a refused request is unknown. Before its answer the library drops a connection that sends on; after
@@ -396,22 +399,33 @@ async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promis
   }
 }
 
-function readHeaders(raw: UwsRequest): HeaderMap {
-  const headers = new HeaderMap();
-  raw.forEach((name, value) => headers.append(name, value));
-  return headers;
+interface Head {
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly headers: HeaderMap;
+  readonly fault: RequestFault | undefined;
 }
 
-function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): HttpRequest {
+function readHead(raw: UwsRequest): Head {
+  const path = raw.getUrl();
+  // Undefined without a question mark, whatever the types say.
+  const rawQuery = raw.getQuery() || '';
+  const headers = new HeaderMap();
+  let size = path.length + rawQuery.length;
+  raw.forEach((name, value) => {
+    size += name.length + value.length + ': \r\n'.length;
+    headers.append(name, value);
+  });
+  const fault = size > HEAD_SIZE_MAX ? headTooLarge() : faultOf(headers, '1.1');
+  return { path, rawQuery, headers, fault };
+}
+
+function toRequest(raw: UwsRequest, head: Head, exchange: Exchange): HttpRequest {
   const { gone, body, response } = exchange;
   return {
+    ...head,
     method: raw.getCaseSensitiveMethod().toUpperCase(),
-    path: raw.getUrl(),
-    // Undefined without a question mark, whatever the types say.
-    rawQuery: raw.getQuery() || '',
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
-    fault: faultOf(headers, '1.1'),
-    headers,
     signal: gone,
     async body(allowance) {
       if (exchange.isOver === true) throw new ClientGoneError();
