@@ -70,7 +70,10 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const BLANK = 0x20;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -88,17 +91,21 @@ function parseJsonBody(body: Buffer): unknown {
   }
 }
 
-/** Counts commas and opening brackets: every value but the first has one before it or in it. */
+/** Counts members and items: each is the first in its brackets, or has a comma before it. */
 function hasTooManyValues(body: Uint8Array): boolean {
-  let count = 1;
+  let count = 0;
   let isText = false;
+  let isFirst = false;
   for (let i = 0; i < body.length; i++) {
     const byte = body[i]!;
     if (isText) {
       if (byte === BACKSLASH) i++;
       else if (byte === QUOTE) isText = false;
-    } else if (byte === QUOTE) isText = true;
-    else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) count++;
+    } else if (byte > BLANK) {
+      if (byte === COMMA || (isFirst && byte !== CLOSE_LIST && byte !== CLOSE_OBJECT)) count++;
+      isText = byte === QUOTE;
+      isFirst = byte === OPEN_LIST || byte === OPEN_OBJECT;
+    }
   }
   return count > BODY_VALUES_MAX;
 }

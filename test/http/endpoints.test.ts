@@ -54,9 +54,10 @@ test('every bad body is 400 INVALID_REQUEST_BODY and names the field', async () 
     ['{', /^body: not valid JSON/],
     [Buffer.of(0x22, 0xff, 0x22), /^body: not valid JSON in UTF-8/],
     [`{"query":"q","matches":1,"x":${'['.repeat(19_999)}`, /^body: more than 20000 values/],
-    [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_998)}`, /^body: more than 20000 values/],
-    // As many as may be, and commas and brackets in texts, do not count.
-    [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_995)}`, /^body: not valid JSON/],
+    [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_997)}`, /^body: more than 20000 values/],
+    // As many as may be; commas and brackets in texts do not count.
+    [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_996)}`, /^body: not valid JSON/],
+    [`{"query":"q","matches":1,"x":[[ ]${',{}'.repeat(19_996)}`, /^body: not valid JSON/],
     [`{"query":"q","matches":1,"x":"\\"${',[{'.repeat(20_000)}`, /^body: not valid JSON/],
     ['null', /^body: /],
     ['[]', /^body: /],
