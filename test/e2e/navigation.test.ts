@@ -116,6 +116,8 @@ void test('language, revision and repository restrict the search', async () => {
   assert.deepEqual(await locationsOf('definitions', { symbolName: 'plum', language: 'objc' }), [
     'src/plum.c:int plum(int stone)',
   ]);
+  // An empty one is absent.
+  assert.equal((await locationsOf('definitions', { ...ofWeb, revisionName: '' })).length, 2);
   // As it is indexed, and as git knows it.
   for (const revisionName of ['refs/heads/old', 'old'])
     assert.deepEqual(await locationsOf('definitions', { ...ofWeb, revisionName }), [

@@ -140,7 +140,9 @@ async function find(kind: NavigationKind, body: Body, context: CallContext): Pro
   const { accounts, actor } = context;
   const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
   accounts.auditLog.note(actor, `user.performed_${done}`, ORG);
-  return ok(await findOccurrences(kind, body, context));
+  // An empty one counts as absent.
+  const revisionName = body.revisionName === '' ? 'HEAD' : body.revisionName;
+  return ok(await findOccurrences(kind, { ...body, revisionName }, context));
 }
 
 export const findDefinitions = endpoint(
