@@ -56,7 +56,7 @@ export const searchBody = z
     }),
     maxLineBytes: jsonInteger(32).exactOptional().meta({
       description:
-        'Limit for a line of chunk content in bytes: longer lines are cut around their matches, each cut marked by `…`.',
+        'Limit for a line of chunk content in bytes: longer lines are cut around their matches, each cut marked by `…`, which does not count.',
     }),
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
