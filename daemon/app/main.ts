@@ -433,6 +433,7 @@ function openMembers(instance: Instance, { accounts }: ControlPlane, log: Log): 
       hostOf: (connection) =>
         connections?.hostOf(appliedName(connection) ?? '') ??
         Promise.reject(new Error('there are no connections')),
+      relist: (repoId) => connections?.relist(repoId),
     },
     log,
   );

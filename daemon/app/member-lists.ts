@@ -7,7 +7,7 @@ import { MemberSync, type MemberSyncOptions } from '../sync/members/member-sync.
 
 export function memberSyncOf(
   accounts: Accounts,
-  connections: Pick<MemberSyncOptions, 'reposOf' | 'hostOf'>,
+  connections: Pick<MemberSyncOptions, 'reposOf' | 'hostOf' | 'relist'>,
   log: Log,
 ): MemberSync {
   const { store, hostLists: lists, hostRules: rules, auditLog, directory, now } = accounts;

@@ -129,7 +129,10 @@ export class Github extends HttpHost<Settings> implements Host {
     return 'anonymous';
   }
 
-  async *members({ path }: Pick<HostRepo, 'path'>, signal: AbortSignal): AsyncIterable<HostMember> {
+  async *members(
+    { hostId, path }: Pick<HostRepo, 'hostId' | 'path'>,
+    signal: AbortSignal,
+  ): AsyncIterable<HostMember> {
     const address = `${addressOf(path)}/collaborators`;
     for (let page = 1; page <= MEMBER_PAGES_MAX; page++) {
       const api = this.#api(await this.#tokenFor(path, signal), signal);
@@ -138,8 +141,14 @@ export class Github extends HttpHost<Settings> implements Host {
       for (const { id, permissions } of data)
         // GitHub does not report which addresses of others are verified.
         if (permissions?.pull === true) yield { accountId: String(id), emails: [] };
-      if (lastPageOf(headers, page) === page) return;
+      if (lastPageOf(headers, page) === page) break;
     }
+    // GitHub lists collaborators by path only, where another repository may be by now.
+    if ((await this.#repository(path, signal)).hostId !== hostId)
+      throw new HostError(
+        'OTHER_REPOSITORY',
+        `${this.nameHost}: another repository is at ${path} now; its connection is listed again`,
+      );
   }
 
   #ofOrg(org: string, signal: AbortSignal): Target {

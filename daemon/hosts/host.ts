@@ -96,7 +96,10 @@ export interface Host {
   probe(signal: AbortSignal): Promise<string>;
   /** How far its clock was ahead of ours at its last answer, ms; 0 or absent: unknown. */
   readonly clockAheadMs?: number;
-  /** All who may read a private repository. Absent: not supported. Errors: HostError. */
+  /**
+   * All who may read a private repository. Absent: not supported. Errors: HostError, after all members `OTHER_REPOSITORY` if
+   * they are of another repository that is at the path now.
+   */
   readonly members?: (
     repo: Pick<HostRepo, 'hostId' | 'path'>,
     signal: AbortSignal,

@@ -39,7 +39,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const sync = memberSyncOf(
     accounts,
-    { reposOf: () => listed, hostOf: async () => mail.open() },
+    { reposOf: () => listed, hostOf: async () => mail.open(), relist: () => {} },
     log,
   );
   t.after(() => sync.close());

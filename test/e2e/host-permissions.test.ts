@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { licenceEnvironment } from '../accounts/licences.ts';
+import { startGithub } from '../hosts/github-server.ts';
 import { answerAsGitLab, type GitLabMember } from '../hosts/gitlab-server.ts';
 import { startServer } from '../hosts/servers.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
@@ -94,4 +95,31 @@ void test('readers of a GitLab project see it here, and no longer than there', a
   await eventually(async () => (await visibleTo(ann)).length === 0);
   const { stderr } = await process.stop();
   assert.ok(!stderr.includes(TOKEN));
+});
+
+void test('a GitHub repository with another one at its path is listed again', async (t) => {
+  const server = await startGithub(t, { repositories: [{ id: 101, path: 'acme/secret' }] });
+  const legacy = { id: 101, path: 'acme/legacy' };
+  server.state.instead = ({ path }) => {
+    if (path.endsWith('/collaborators'))
+      server.state.repositories = [legacy, { id: 102, path: 'acme/secret' }];
+    return undefined;
+  };
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const hub = { type: 'github', url: server.url, token: { env: 'HUB_TOKEN' }, orgs: ['acme'] };
+  writeFileSync(file, JSON.stringify({ connections: { hub: { ...hub, syncPermissions: true } } }));
+  const env = {
+    ...licenceEnvironment(),
+    TRAWL_OWNER_EMAIL: 'owner@x.org',
+    TRAWL_OWNER_API_KEY: KEY,
+    TRAWL_CONFIG: file,
+    HUB_TOKEN: 'the-token',
+  };
+  const { url, process } = await serve(temporaryFolder(), [], { env });
+  await eventually(async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const { body } = await get<{ repoName: string }[]>(`${url}/api/repos`, headers);
+    return body.some(({ repoName }) => repoName.endsWith('acme/legacy'));
+  });
+  await process.stop();
 });

@@ -127,7 +127,7 @@ export class Connections {
       targetOf: (connectionId: number) => this.#targetOf(connectionId),
       requestFetch: (repoId: number, ...rest: [number, number | undefined]) =>
         this.requestFetch(repoId, ...rest),
-      relist: (repoId: number) => this.#relist(repoId),
+      relist: (repoId: number) => this.relist(repoId),
       apply: (changes: AppliedChanges) => this.#apply(changes),
     };
     this.mirrors = new Mirrors({
@@ -409,10 +409,10 @@ export class Connections {
     isFirst: boolean,
   ): Promise<void> {
     await this.#narrow(repoId, visibility);
-    if (isFirst) this.#relist(repoId);
+    if (isFirst) this.relist(repoId);
   }
 
-  #relist(repoId: number): void {
+  relist(repoId: number): void {
     for (const connection of this.#linkedTo(repoId)) this.#list(connection);
   }
 

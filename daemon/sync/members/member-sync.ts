@@ -44,6 +44,8 @@ export interface MemberSyncOptions {
   readonly reposOf: (connection: string) => readonly MemberRepo[] | undefined;
   /** Errors: any; they count as failures of the host. */
   readonly hostOf: (connection: string) => Promise<MemberHost>;
+  /** Lists the connections of a repo again. */
+  readonly relist: (repoId: number) => void;
   /** How many accounts the lists of a connection contain, and how many are known users. Errors: NOT_READY. */
   readonly countsOf: (connection: string) => Promise<ReaderCounts>;
   readonly recordsOf: (
@@ -393,6 +395,8 @@ export class MemberSync {
   #noteFailure(state: State, { repoId, name }: MemberRepo, error: unknown): void {
     this.#abort.signal.throwIfAborted();
     if (error instanceof HostError && OF_THE_HOST.has(error.code)) throw error;
+    if (error instanceof HostError && error.code === 'OTHER_REPOSITORY')
+      this.#options.relist(repoId);
     state.failures.set(repoId, this.#failureOf(name, state.failures.get(repoId), error));
     if (++state.failedInRow >= FAILED_IN_ROW_MAX) throw error;
   }

@@ -43,6 +43,8 @@ interface World {
   readonly lists: HostLists;
   readonly clock: { nowMs: number };
   readonly logged: string[];
+  /** RepoIds whose connections are to be listed again. */
+  readonly relisted: number[];
   connections: ReadonlySet<string>;
   /** What connections list now. */
   listed: readonly MemberRepo[];
@@ -81,6 +83,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
     lists,
     clock,
     logged,
+    relisted: [],
     connections: new Set(['gh']),
     listed,
     start(open, own) {
@@ -90,6 +93,7 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
         rules,
         reposOf: () => world.listed,
         hostOf: async () => open(),
+        relist: (repoId) => world.relisted.push(repoId),
         recordsOf: (repoId, connection, changes) => [
           newRecord(clock.nowMs, {
             targetId: String(repoId),
@@ -232,6 +236,20 @@ test('GitHub: a failure keeps the last list, is reported with cause and end, and
   assert.deepEqual(messagesOf(sync), []);
   assert.deepEqual(await world.counts(), { 1: 2, 2: 2, 3: 2 });
   assert.ok(!JSON.stringify([world.logged, messagesOf(sync)]).includes(TOKEN));
+});
+
+test('GitHub: the readers of another repository that took over the path are not stored', async (t) => {
+  const readers = collaborators('ann', 'eve');
+  const { world, server, sync } = await githubWorld(t, [
+    { id: 1, path: 'acme/r1', collaborators: collaborators('ann') },
+  ]);
+  await sync.run('gh');
+  const legacy = { ...server.state.repositories[0]!, path: 'acme/legacy' };
+  server.state.repositories = [legacy, { id: 2, path: 'acme/r1', collaborators: readers }];
+  world.clock.nowMs += HOUR_MS;
+  assert.deepEqual(await sync.run('gh'), { taken: 0, removed: 0, failed: 1 });
+  assert.deepEqual([await world.counts(), world.relisted], [{ 1: 1 }, [1]]);
+  assert.match(messagesOf(sync).join(''), /another repository is at acme\/r1 now/);
 });
 
 test('GitHub: a revoked credential is not tried on every repository', async (t) => {
