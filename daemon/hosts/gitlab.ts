@@ -218,7 +218,7 @@ function showProject(path: string, api: PlainApi): Promise<Project> {
   return api.get(projectSchema, pathOf`/projects/${path}`);
 }
 
-/** @param isAnonymous  requested without a token, so everything listed is public */
+/** @param isAnonymous  requested without a token, so every listed project is public */
 function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
   const { path_with_namespace: path, default_branch: branch } = project;
   const pushedAt = hostTime(project.last_activity_at);
@@ -228,7 +228,7 @@ function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean
     ...imageOf(project.avatar_url),
     isFork: project.forked_from_project !== undefined && project.forked_from_project !== null,
     isArchived: project.archived === true,
-    visibility: isAnonymous ? 'public' : visibilityOf(project),
+    visibility: visibilityOf(project, isAnonymous),
     topics: project.topics ?? [],
     ...(branch ? { defaultBranch: branch } : {}),
     // The last activity of any kind, updated once an hour at most: it may report news too early.
@@ -240,9 +240,10 @@ function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean
  * Of the code: a public project may restrict its repository to members. GitLab omits the default branch for callers who may
  * not read the code.
  */
-function visibilityOf(project: Project): HostRepo['visibility'] {
+function visibilityOf(project: Project, isAnonymous: boolean): HostRepo['visibility'] {
   if (project.repository_access_level === 'private') return 'private';
   if (project.default_branch === undefined) return 'private';
+  if (isAnonymous) return 'public';
   const { visibility } = project;
   return visibility === 'public' || visibility === 'internal' || visibility === 'private'
     ? visibility

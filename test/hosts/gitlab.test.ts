@@ -192,20 +192,24 @@ test('gitlab: public projects of a closed server are internal', async (t) => {
   assert.deepEqual([visibilitiesOf({ repos }), issues], [['internal', 'private'], []]);
 });
 
-test('gitlab: without a token listed projects are public, and no credential is sent', async (t) => {
+test('gitlab: without a token projects with readable code are public, and no credential is sent', async (t) => {
   const world = {
     ...WORLD,
     projects: [
       projectOf(1, 'full/open', { visibility: 'public' }),
       projectOf(2, 'full/old', { visibility: 'public', archived: true }),
       projectOf(3, 'full/secret'),
+      projectOf(4, 'full/members', { visibility: 'public', default_branch: undefined as never }),
     ],
   };
   const { host, server } = await start(t, world, { groups: ['full'], exclude: { archived: true } });
   const { repos } = await listAll(host);
   assert.deepEqual(
     repos.map(({ path, visibility }) => [path, visibility]),
-    [['full/open', 'public']],
+    [
+      ['full/open', 'public'],
+      ['full/members', 'private'],
+    ],
   );
   assert.equal(server.requested[0]?.headers.authorization, undefined);
   assert.equal(await host.gitCredential(repos[0]!, SIGNAL), undefined);
