@@ -23,6 +23,9 @@ export function addressOf(settings: ConnectionSettings, instance: string): strin
   const url = new URL(settings.url);
   if (url.protocol === 'file:') return localAddress(instance);
   const path = type === 'git' ? '' : url.pathname.replace(/\/+$/, '');
+  // Why: with a credential mirrors may contain branches that not everybody may read.
+  if (type === 'gerrit' && settings.token === undefined)
+    return `${type} ${url.protocol}//${url.host}${path} anonymous`;
   return `${type} ${url.protocol}//${url.host}${path}`;
 }
 

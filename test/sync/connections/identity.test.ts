@@ -434,11 +434,18 @@ function settingsOfFolder(folder: string): ConnectionSettings {
   return connectionSchema.parse({ type: 'git', url: `file://${folder}` });
 }
 
-test('an address has one canonical form', () => {
+test('an address has one canonical form, and Gerrit another one for anonymous connections', () => {
   const of = (more: object): string => addressOf(settingsOf(more), 'a');
   assert.equal(of({ url: 'https://Host/' }), of({ url: 'https://host:443' }));
   assert.notEqual(of({ url: 'https://host/a' }), of({ url: 'https://host/b' }));
   assert.notEqual(of({ url: 'http://host' }), of({ url: 'https://host' }));
+  const gerrit = (more: object): string => {
+    const settings = { type: 'gerrit', url: 'https://host', ...more };
+    return addressOf(connectionSchema.parse(settings), 'a');
+  };
+  const [ann, bob] = ['ANN', 'BOB'].map((env) => gerrit({ user: env, token: { env } }));
+  assert.equal(ann, bob);
+  assert.notEqual(ann, gerrit({}), 'rights are by branch');
   const [here, there] = [settingsOfFolder('/srv/a'), settingsOfFolder('/srv/b*')];
   assert.equal(addressOf(here, 'a'), addressOf(there, 'a'));
   assert.notEqual(addressOf(here, 'a'), addressOf(here, 'b'), 'paths of another machine');
