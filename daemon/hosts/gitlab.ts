@@ -35,7 +35,16 @@ type Project = z.output<typeof projectSchema>;
 
 const projectPage = z.array(projectSchema).max(PAGE_SIZE);
 const memberPage = z
-  .array(z.object({ id: z.int().positive(), state: z.string(), access_level: z.int() }))
+  .array(
+    z.object({
+      id: z.int().positive(),
+      /** Of the account. */
+      state: z.string(),
+      /** `active`, or `awaiting` approval by an owner of the group; older servers lack it. */
+      membership_state: z.string().nullish(),
+      access_level: z.int(),
+    }),
+  )
   .max(PAGE_SIZE);
 const callerSchema = z.object({ username: z.string() });
 const userSchema = z.object({ email: z.string().nullish(), confirmed_at: z.string().nullish() });
@@ -104,7 +113,10 @@ export class GitLab extends HttpHost<Settings> implements Host {
         api,
       );
       const readers = read.data.filter(
-        (one) => one.state === 'active' && one.access_level >= READS_CODE,
+        (one) =>
+          one.state === 'active' &&
+          (one.membership_state ?? 'active') === 'active' &&
+          one.access_level >= READS_CODE,
       );
       const memberOf = async ({ id }: { readonly id: number }): Promise<HostMember> => ({
         accountId: String(id),

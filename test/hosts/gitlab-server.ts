@@ -21,6 +21,8 @@ export interface GitLabProject {
 export interface GitLabMember {
   readonly id: number;
   readonly state: string;
+  /** Default: `active`. */
+  readonly membership_state?: 'active' | 'awaiting';
   readonly access_level: number;
   readonly email: string | null;
   readonly confirmed_at: string | null;
@@ -149,12 +151,12 @@ function fullOf(project: GitLabProject) {
 
 function memberPage(requested: Requested, { members = [] }: GitLabWorld): StandInReply {
   return paged(requested, members, (some) =>
-    some.map(({ id, state, access_level }) => ({
+    some.map(({ id, state, access_level, membership_state = 'active' }) => ({
       id,
       username: `user${id}`,
       state,
       access_level,
-      membership_state: 'active',
+      membership_state,
     })),
   );
 }

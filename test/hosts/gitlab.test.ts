@@ -273,6 +273,7 @@ const MEMBERS = [
   memberOf(2, { access_level: 10 }),
   memberOf(3, { access_level: 15 }),
   memberOf(4, { state: 'blocked', access_level: 50 }),
+  memberOf(6, { membership_state: 'awaiting' }),
   memberOf(5, { confirmed_at: null, access_level: 40 }),
   ...Array.from({ length: 120 }, (_, i) => memberOf(100 + i, { access_level: 30 })),
 ];
@@ -286,7 +287,7 @@ test('gitlab: members who can read the code, all pages, e-mail addresses only fo
     assert.equal(members.length, 122);
     const emails = (id: number): readonly string[] | undefined =>
       members.find(({ accountId }) => accountId === String(id))?.emails;
-    assert.deepEqual([2, 3, 4].map(emails), [undefined, undefined, undefined]);
+    assert.deepEqual([2, 3, 4, 6].map(emails), Array(4).fill(undefined));
     assert.deepEqual(
       [1, 5, 219].map(emails),
       isAdmin ? [['u1@example.com'], [], ['u219@example.com']] : [[], [], []],
