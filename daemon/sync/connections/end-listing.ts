@@ -17,6 +17,8 @@ export interface EndedListing {
   readonly connectionId: number;
   readonly listing: number;
   readonly targets: TargetStates;
+  /** The targets that listed each host id. */
+  readonly found: ReadonlyMap<string, ReadonlySet<string>>;
   /** The previous listing, which also missed something; absent: nothing was missing. */
   readonly before?: Pick<EndedListing, 'listing' | 'targets'>;
   readonly now: number;
@@ -52,15 +54,30 @@ export function endListing(
   const missing = gone.filter(({ listing }) => listing < (before ?? ended).listing);
   for (const link of missing) links.put({ ...link, missingSince: now });
   const repos = missing.flatMap(({ repoId }) => withoutHost(links, repoId));
+  const left = present.flatMap((link) => withoutLeft(link, links, ended));
   // A refusal is permanent; an open target may hold repos that other connections have lost.
   const isSettled = emptied.length === 0 && !Object.values(ended.targets).includes('open');
   return {
     changed: repos,
     connections: [{ ...connection, syncedAt: now, wholeAt: isSettled ? now : connection.wholeAt }],
     removedConnections: links.spentConnections,
-    links: missing.map((link): StoredLink => ({ ...link, missingSince: now })),
+    links: [...left, ...missing.map((link): StoredLink => ({ ...link, missingSince: now }))],
     result: { missing: repos, emptied },
   };
+}
+
+/** The link of a listed repo, if it has targets that were read and no longer list it: the repo has moved. */
+function withoutLeft(
+  link: StoredLink,
+  links: LinkIndex,
+  { found, targets: states }: EndedListing,
+): StoredLink[] {
+  const listing = found.get(links.repo(link.repoId)?.host?.hostId ?? '');
+  if (listing === undefined || link.targets === undefined) return [];
+  const targets = link.targets.filter(
+    (name) => listing.has(name) || stateOf(name, states) === 'open',
+  );
+  return targets.length === link.targets.length ? [] : [{ ...link, targets }];
 }
 
 function splitMissing(

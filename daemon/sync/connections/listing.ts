@@ -20,11 +20,8 @@ interface ListingState {
   readonly issues: ListingIssue[];
   /** States of the targets, from all pages so far. */
   readonly targets: TargetStates;
-}
-
-interface Gathered {
-  readonly repos: HostRepo[];
-  readonly targets: Map<string, Set<string>>;
+  /** The targets that have listed each host id so far. */
+  readonly found: Map<string, Set<string>>;
 }
 
 export interface ListingOptions {
@@ -89,34 +86,30 @@ async function listPages(options: ListingOptions, listingBefore: number): Promis
     .reduce((last, { listing }) => Math.max(last, listing), listingBefore);
   // Why not only the time: the clock may be set back.
   const listing = Math.max(last + 1, Date.now());
-  const state: ListingState = { listing, count: 0, issues: [], targets: {} };
+  const state: ListingState = { listing, count: 0, issues: [], targets: {}, found: new Map() };
   const startMs = performance.now();
-  let gathered = newGathered();
+  let gathered: HostRepo[] = [];
   let sinceMs = startMs;
   for await (const page of host.list(signal)) {
     signal.throwIfAborted();
     if (!options.isCurrent()) throw new Error(SETTINGS_ISSUE.message);
     addPage(state, page, gathered);
-    if (gathered.repos.length < GATHERED_MAX && performance.now() - sinceMs <= GATHER_MS) continue;
+    if (gathered.length < GATHERED_MAX && performance.now() - sinceMs <= GATHER_MS) continue;
     await keep(options, state, gathered, startMs);
-    gathered = newGathered();
+    gathered = [];
     sinceMs = performance.now();
   }
   await keep(options, state, gathered, startMs);
   return state;
 }
 
-function newGathered(): Gathered {
-  return { repos: [], targets: new Map() };
-}
-
-function addPage(state: ListingState, page: ListingPage, gathered: Gathered): void {
+function addPage(state: ListingState, page: ListingPage, gathered: HostRepo[]): void {
   const target = page.target?.name ?? SOLE_TARGET;
   const fit = page.repos.filter(isFit);
   for (const repo of [...fit, ...(page.target?.again.filter(isFit) ?? [])]) {
-    gathered.repos.push(repo);
+    gathered.push(repo);
     const { hostId } = repo;
-    gathered.targets.set(hostId, (gathered.targets.get(hostId) ?? new Set()).add(target));
+    state.found.set(hostId, (state.found.get(hostId) ?? new Set()).add(target));
   }
   state.count += fit.length;
   if (state.count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
@@ -143,15 +136,14 @@ function unfitIssue(count: number, target: string): ListingIssue {
 async function keep(
   options: ListingOptions,
   state: ListingState,
-  gathered: Gathered,
+  gathered: readonly HostRepo[],
   startMs: number,
 ): Promise<void> {
   const { registry, rows, host, connectionId, address, latestVisibility, onCount } = options;
   const { nameHost, codeHostType } = host;
-  const { listing } = state;
-  const { targets } = gathered;
+  const { listing, found: targets } = state;
   // Each once, as listed last.
-  const last = new Map(gathered.repos.map((repo) => [repo.hostId, repo]));
+  const last = new Map(gathered.map((repo) => [repo.hostId, repo]));
   const repos = withLatestVisibility(options, [...last.values()], startMs);
   for (const { hostId, visibility } of repos)
     latestVisibility.note({ address, hostId }, visibility);
@@ -212,10 +204,17 @@ async function admit(
 
 async function endOf(
   { registry, connectionId, apply }: ListingOptions,
-  { listing, targets }: ListingState,
+  { listing, targets, found }: ListingState,
   before: EndedListing['before'],
 ): Promise<ListingEnd | undefined> {
-  const ended = { connectionId, listing, targets, ...omitUndefined({ before }), now: Date.now() };
+  const ended = {
+    connectionId,
+    listing,
+    targets,
+    found,
+    ...omitUndefined({ before }),
+    now: Date.now(),
+  };
   const end = await registry.decide((stored) => endListing(stored, ended));
   const missing = end?.missing.map(({ repoId }) => repoId);
   await apply({ changedIds: new Set(missing), dueIds: new Set() });

@@ -20,7 +20,7 @@ export interface Listed {
   readonly nameHost: string;
   readonly codeHostType: CodeHostType;
   readonly repos: readonly HostRepo[];
-  /** The targets that listed each host id. */
+  /** The targets that listed each host id, in this part or before. */
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -130,7 +130,7 @@ export function removedAt({ removed }: StoredRepos, address: string): ReadonlyMa
   );
 }
 
-/** Targets of earlier listings stay; the end of the listing decides which of them lost it. */
+/** Targets of earlier listings stay until the end of the listing, which knows what was read (end-listing.ts). */
 function linkOf(
   { connectionId, listing, targets }: Listed,
   repoId: number,

@@ -281,6 +281,22 @@ test('an empty or unreadable target keeps its repositories, and blocks no other'
   assert.deepEqual(ids(), [2, 5], 'what no target brings any more goes');
 });
 
+test('a repository that moved to another target and was deleted is removed, although the first is empty', async () => {
+  const host = localHost();
+  const repoOf = (id: string, target: string) =>
+    hostedRepo(id, makeRepo(PLUM), { targets: [target] });
+  host.targets = { 'orgs: a': 'fine', 'orgs: b': 'fine' };
+  const [moving, staying] = [repoOf('1', 'orgs: a'), repoOf('2', 'orgs: b')];
+  host.repos = [moving, staying];
+  await using index = await settled(host);
+  host.repos = [{ ...moving, targets: ['orgs: b'] }, staying];
+  await index.sync('c');
+  assert.deepEqual(await found(index, 'plum'), ['host/o/1:a.txt', 'host/o/2:a.txt']);
+  host.repos = [staying];
+  await index.sync('c');
+  assert.deepEqual(await found(index, 'plum'), ['host/o/2:a.txt']);
+});
+
 test('a repository that returns has its id and its grants, and none of its old content', async () => {
   const [one, two] = [makeRepo(PLUM), makeRepo({ 'b.txt': 'plum\n' })];
   const host = hostOf(one, two, two);

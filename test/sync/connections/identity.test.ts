@@ -105,7 +105,7 @@ class World {
   readonly ids = new Map<string, number>();
   /** What each connection has since its last listing, once there was a whole one under the settings that it has now. */
   readonly #whole = new Map<string, ReadonlySet<string>>();
-  /** By connection and repo, the owners that it was listed under for as long as the connection had it. */
+  /** By connection and repo, the owners that may have it: it was listed there, and not left out since. */
   readonly #owners = new Map<string, Set<string>>();
   #lastId = 1;
   #now = 0;
@@ -170,13 +170,15 @@ class World {
     for (let again = 0; again < 2 && end === undefined; again++) {
       const listing = ++this.#now;
       const targets: TargetStates = {};
+      const found = new Map<string, Set<string>>();
       let pages = 0;
       for (const page of this.#pagesOf(connection.host, fates, pageSize)) {
         if (pages++ >= pageMax) return;
         this.#admit(connectionId, listing, connection.host, page);
         notePage(targets, page);
+        for (const one of page.hosted) found.set(one.hostId, new Set([ownerOf(one)!]));
       }
-      const ended = { connectionId, listing, targets, now: ++this.#now };
+      const ended = { connectionId, listing, targets, found, now: ++this.#now };
       end = this.#keep(
         endListing(this.stored, before === undefined ? ended : { ...ended, before }),
       );
@@ -274,6 +276,11 @@ class World {
     const isAllGone = expected.size === 0;
     for (const key of isAllGone ? missed : kept) expected.add(key);
     assert.deepEqual([...this.#presentOf(connectionId)].sort(), [...expected].sort());
+    for (const one of listed) {
+      const owners = this.#owners.get(`${connectionId} ${host} ${one.hostId}`)!;
+      for (const owner of OWNERS)
+        if (owner !== ownerOf(one) && fates[owner] !== 'open') owners.delete(owner);
+    }
     for (const one of listed) {
       const { name } = this.#repo(this.ids.get(`${host} ${one.hostId}`)!)!;
       const full = `${host}/${one.path}`;
@@ -418,6 +425,18 @@ const SWITCHED: Operation[] = [
   { kind: 'clean' },
 ];
 
+/** A repository moves between owners and is deleted, when its former owner has nothing else. */
+const MOVED: Operation[] = [
+  { kind: 'make', host: 'alpha', path: 'o/a' },
+  { kind: 'make', host: 'alpha', path: 'p/a' },
+  { ...WHOLE, name: 'one' },
+  { kind: 'move', which: 0, path: 'p/b' },
+  { ...WHOLE, name: 'one' },
+  { kind: 'move', which: 0, path: undefined },
+  { ...WHOLE, name: 'one' },
+  { kind: 'clean' },
+];
+
 test(`ids, names and rules over random histories of hosts, seed ${SEED}`, () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
@@ -426,7 +445,7 @@ test(`ids, names and rules over random histories of hosts, seed ${SEED}`, () => 
         world.run({ kind: 'configure', name, settings: { host: 'alpha', ...LOOSE } });
       for (const one of operations) world.run(one);
     }),
-    { seed: SEED, numRuns: 1500, examples: [[SWITCHED]] },
+    { seed: SEED, numRuns: 1500, examples: [[SWITCHED], [MOVED]] },
   );
 });
 
