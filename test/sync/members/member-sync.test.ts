@@ -271,6 +271,21 @@ test('GitHub: a revoked credential is not tried on every repository', async (t) 
   assert.equal(Object.keys(await world.counts()).length, 50);
 });
 
+test('unreadable repositories stop no other; after eight without an answer no more are asked', async (t) => {
+  const { mail, world, sync } = await mailWorld(t, 30);
+  for (const { path, repoId } of world.listed) {
+    mail.readers.set(path, ['a@x']);
+    if (repoId <= 20) mail.failing.set(path, repoId % 2 === 0 ? 403 : 404);
+  }
+  assert.deepEqual(await sync.run('gh'), { taken: 10, removed: 0, failed: 20 });
+  for (const { path } of world.listed) mail.failing.set(path, 500);
+  const requestedBefore = mail.server.requested.length;
+  assert.deepEqual(await sync.run('gh'), { taken: 0, removed: 0, failed: 0 });
+  const requested = mail.server.requested.length - requestedBefore;
+  assert.ok(requested < 12, `${requested} asked`);
+  assert.match(messagesOf(sync).join(''), /the readers of the repositories of connection gh/);
+});
+
 test('a list of more than two hundred thousand readers is refused', async (t) => {
   const { mail, world, sync } = await mailWorld(t, 1, 2_000);
   mail.readers.set('acme/r1', ['a@x']);
