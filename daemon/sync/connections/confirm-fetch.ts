@@ -101,6 +101,11 @@ export class LatestVisibility {
       this.#last.set(keyOf(which), { visibility, ms: performance.now() });
   }
 
+  /** As `note`, of an answer that may be older than a stricter one. */
+  narrow(which: Which, visibility: SaidVisibility): void {
+    this.note(which, this.atMost(which, visibility, -Infinity));
+  }
+
   /** The reported visibility, but no wider than anything heard since the request (performance.now). */
   atMost(which: Which, said: SaidVisibility, sentMs: number): SaidVisibility {
     const last = this.#last.get(keyOf(which));

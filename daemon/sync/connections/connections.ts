@@ -433,7 +433,7 @@ export class Connections {
   async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     const { registry, log } = this.#options;
     const before = registry.byId(repoId);
-    if (before?.host !== undefined) this.#latestVisibility.note(before.host, visibility);
+    if (before?.host !== undefined) this.#latestVisibility.narrow(before.host, visibility);
     let isNarrowed = true;
     try {
       const isStored = await registry.decide((stored) => narrowed(stored, repoId, visibility));

@@ -602,11 +602,13 @@ function idOf(index: ConnectedIndex, repoName: string): number {
   return index.connections.all.find(({ name }) => name === repoName)!.connectionId;
 }
 
-/** A webhook reports repository 1 as private; resolves when that is acknowledged. */
-async function reportPrivate({ connections }: ConnectedIndex): Promise<void> {
-  const body = Buffer.from(
-    JSON.stringify({ repository: { id: 1, full_name: 'o/1', private: true } }),
-  );
+/** A webhook reports repository 1 as private, or this; resolves when that is acknowledged. */
+async function reportPrivate(
+  { connections }: ConnectedIndex,
+  said: object = { private: true },
+): Promise<void> {
+  const repository = { id: 1, full_name: 'o/1', ...said };
+  const body = Buffer.from(JSON.stringify({ repository }));
   const signature = createHmac('sha256', 's').update(body).digest('hex');
   const headers = { 'x-gitea-event': 'repository', 'x-gitea-signature': signature };
   assert.equal((await connections.pushes.take({ headers, body })).outcome, 'taken');
@@ -630,6 +632,8 @@ test('a webhook while a listing waits for the store: the listing does not undo i
   repos.change = async (decide) => {
     repos.change = change;
     await reportPrivate(index);
+    // Sent before, perhaps.
+    await reportPrivate(index, { internal: true });
     assert.deepEqual(await guestFinds('plum'), []);
     return change(decide);
   };
