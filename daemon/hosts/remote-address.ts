@@ -3,7 +3,7 @@
 
 import { HostError } from './host.ts';
 
-export type Protocol = 'http' | 'https' | 'ssh' | 'git' | 'file';
+export type Protocol = 'http' | 'https' | 'ssh' | 'file';
 
 const USUAL: readonly Protocol[] = ['http', 'https', 'ssh'];
 

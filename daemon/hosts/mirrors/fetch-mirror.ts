@@ -48,8 +48,6 @@ export interface MirrorOptions {
   readonly credential?: GitCredential | undefined;
   /** PEM; trusted besides the certificates of the system. */
   readonly caFile?: string | undefined;
-  /** ssh_config(5), absolute path, instead of those of the account and the system. */
-  readonly sshConfig?: string | undefined;
   readonly signal: AbortSignal;
   /** Of the whole fetch, ms. A stalled one ends earlier. */
   readonly timeoutMs: number;
@@ -102,7 +100,6 @@ async function fetchExclusively(options: MirrorOptions): Promise<FetchedMirror> 
     address,
     credential: options.credential,
     certificates: undefined,
-    sshConfig: options.sshConfig,
   };
   const listed = await listRemote({ remote, caFile, cwd: parent, timeoutMs, signal, log });
   // Why: the next mirror may be complete but not moved in yet.

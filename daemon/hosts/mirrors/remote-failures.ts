@@ -51,7 +51,7 @@ const FAILURES: readonly Cause[] = [
   },
   {
     pattern:
-      /repository '[^\n]*' not found|returned error: (?:404|410)|does not appear to be a git repository|access denied or repository not exported/i,
+      /repository '[^\n]*' not found|returned error: (?:404|410)|does not appear to be a git repository/i,
     code: 'NOT_FOUND',
     cause: 'the repository does not exist, or is not visible to the credential',
     step: 'check the address, and the rights of the credential',

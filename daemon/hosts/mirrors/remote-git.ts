@@ -17,8 +17,6 @@ export interface Remote {
   readonly credential: GitCredential | undefined;
   /** PEM, all trusted ones; undefined: those of the system. */
   readonly certificates: string | undefined;
-  /** ssh_config(5), absolute path; undefined: those of account and system. */
-  readonly sshConfig: string | undefined;
 }
 
 export interface RemoteRun {
@@ -146,17 +144,14 @@ function gather(
 }
 
 /**
- * Why variables: they beat the settings that keep ssh and proxies from being run for a repository
+ * Why variables: they beat the settings that keep ssh from being run for a repository
  * (sources/git/git-settings.ts).
  */
-function variablesOf({ address, sshConfig }: Remote): Readonly<Record<string, string>> {
-  const config =
-    sshConfig === undefined ? '' : ` -F '${sshConfig.replaceAll("'", String.raw`'\''`)}'`;
+function variablesOf({ address }: Remote): Readonly<Record<string, string>> {
   return {
     GIT_ALLOW_PROTOCOL: address.protocol,
-    GIT_SSH_COMMAND: SSH_COMMAND + config,
+    GIT_SSH_COMMAND: SSH_COMMAND,
     GIT_SSH_VARIANT: 'ssh',
-    GIT_PROXY_COMMAND: '',
   };
 }
 

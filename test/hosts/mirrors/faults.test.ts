@@ -48,13 +48,8 @@ test('a host that is down, and one that does not exist', async () => {
   const url = `http://127.0.0.1:${await freePort()}/one.git`;
   const error = await failureOf(fetchInto(mirrorFolder(), url), 'HOST_UNAVAILABLE');
   assert.match(error.message, /ECONNREFUSED/);
-  const protocols = ['git'] as const;
-  await failureOf(
-    fetchInto(mirrorFolder(), url.replace('http', 'git'), { protocols }),
-    'HOST_UNAVAILABLE',
-  );
-  const unknown = 'git://no-such-host.invalid/one.git';
-  await failureOf(fetchInto(mirrorFolder(), unknown, { protocols }), 'HOST_UNAVAILABLE');
+  const unknown = 'http://no-such-host.invalid/one.git';
+  await failureOf(fetchInto(mirrorFolder(), unknown), 'HOST_UNAVAILABLE');
 });
 
 test('a missing repository, and one closed to everybody', async (t) => {

@@ -25,7 +25,7 @@ import {
   mirrorFolder,
   refsOf,
 } from './fetched.ts';
-import { GitServer, type Origin, startGitDaemon, startOrigin } from './git-server.ts';
+import { GitServer, type Origin, startOrigin } from './git-server.ts';
 
 const start = (t: TestContext, format: 'sha1' | 'sha256' = 'sha1'): Promise<Origin> =>
   startOrigin(t, { 'a.txt': 'plum\n' }, { format });
@@ -299,27 +299,6 @@ test('references to other repositories are not followed', async (t) => {
 });
 
 describe('other protocols', () => {
-  test('git daemon', async (t) => {
-    const origin = await start(t);
-    const port = await startGitDaemon(t, path.dirname(origin.repo));
-    const url = `git://127.0.0.1:${port}/one.git`;
-    await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
-    const folder = mirrorFolder();
-    const protocols = ['git'] as const;
-    const first = await fetchInto(folder, url, { protocols });
-    assert.deepEqual(first, { isNew: true, isChanged: true, defaultBranch: 'refs/heads/main' });
-    for (const [what, change] of Object.entries(CHANGES)) {
-      change(origin);
-      assert.equal((await fetchInto(folder, url, { protocols })).isChanged, true, what);
-      assertMirrors(folder, origin.repo);
-      assert.equal((await fetchInto(folder, url, { protocols })).isChanged, false, what);
-    }
-    await failureOf(
-      fetchInto(mirrorFolder(), `git://127.0.0.1:${port}/none.git`, { protocols }),
-      'NOT_FOUND',
-    );
-  });
-
   test('a folder, where allowed', async (t) => {
     const { repo } = await start(t);
     const url = `file://${repo}`;
@@ -351,6 +330,7 @@ describe('other protocols', () => {
       '--upload-pack=s3cret',
       'http://127.0.0.1/x y.git',
       'git@127.0.0.1:x.git',
+      'git://127.0.0.1/x.git',
     ];
     for (const url of wrong) {
       const error = await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');

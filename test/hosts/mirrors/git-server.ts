@@ -1,5 +1,5 @@
 // Real git servers on loopback for the tests of mirrors: `git http-backend` behind a small HTTP server with Basic
-// authentication, which can be slow, cut answers, redirect and end; and `git daemon`.
+// authentication, which can be slow, cut answers, redirect and end.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -192,25 +192,6 @@ function writeHead(response: ServerResponse, text: string): void {
 
 export function basic(login: string): string {
   return `Basic ${Buffer.from(login).toString('base64')}`;
-}
-
-/** `git daemon` of all repositories below a folder. Returns its port. */
-export async function startGitDaemon(t: Pick<TestContext, 'after'>, root: string): Promise<number> {
-  const port = await freePort();
-  const args = [
-    'daemon',
-    '--export-all',
-    `--base-path=${root}`,
-    '--listen=127.0.0.1',
-    `--port=${port}`,
-  ];
-  const child = spawn('git', ['-c', 'safe.directory=*', ...args], {
-    stdio: 'ignore',
-    detached: true,
-  });
-  t.after(() => process.kill(-child.pid!, 'SIGKILL'));
-  await untilListening(port);
-  return port;
 }
 
 export async function freePort(): Promise<number> {

@@ -25,8 +25,6 @@ interface Server {
   readonly url: string;
   readonly repo: string;
   readonly tree: string;
-  /** ssh_config of the client. */
-  readonly sshConfig: string;
   readonly folder: string;
   readonly port: number;
 }
@@ -64,12 +62,23 @@ async function startSshd(t: TestContext): Promise<Server> {
     'GlobalKnownHostsFile none',
     `IdentityFile ${at('client')}`,
   ];
-  writeFileSync(at('ssh config'), `${client.join('\n')}\n`);
+  writeFileSync(at('config'), `${client.join('\n')}\n`);
+  useConfig(t, at('config'));
   const tree = makeRepo({ 'a.txt': 'plum\n' });
   const repo = at('one.git');
   git(folder, 'clone', '-q', '--bare', tree, repo);
   const url = `ssh://${userInfo().username}@127.0.0.1:${port}${repo}`;
-  return { url, repo, tree, sshConfig: at('ssh config'), folder, port };
+  return { url, repo, tree, folder, port };
+}
+
+/** Has git run ssh with this file in place of those of the account and the system. */
+function useConfig(t: TestContext, config: string): void {
+  const { PATH = '' } = process.env;
+  const bin = temporaryFolder();
+  const script = `#!/bin/sh\nPATH='${PATH}' exec ssh -F '${config}' "$@"\n`;
+  writeFileSync(path.join(bin, 'ssh'), script, { mode: 0o755 });
+  process.env['PATH'] = `${bin}:${PATH}`;
+  t.after(() => (process.env['PATH'] = PATH));
 }
 
 function writeKnownHosts(file: string, port: number, key: string): void {
@@ -78,59 +87,47 @@ function writeKnownHosts(file: string, port: number, key: string): void {
 
 describe('over ssh', { skip }, () => {
   test('a mirror follows its repository', async (t) => {
-    const { url, repo, tree, sshConfig } = await startSshd(t);
+    const { url, repo, tree } = await startSshd(t);
     const folder = mirrorFolder();
-    const first = await fetchInto(folder, url, { sshConfig });
+    const first = await fetchInto(folder, url);
     assert.deepEqual(first, { isNew: true, isChanged: true, defaultBranch: 'refs/heads/main' });
     assertMirrors(folder, repo);
     writeFiles(tree, { 'b.txt': 'fig\n' });
     commitAll(tree);
     git(tree, 'push', '-q', repo, 'main', 'main:refs/heads/x');
-    assert.equal((await fetchInto(folder, url, { sshConfig })).isChanged, true);
+    assert.equal((await fetchInto(folder, url)).isChanged, true);
     assertMirrors(folder, repo);
-    assert.equal((await fetchInto(folder, url, { sshConfig })).isChanged, false);
-    const error = await failureOf(
-      fetchInto(mirrorFolder(), `${url}.none`, { sshConfig }),
-      'NOT_FOUND',
-    );
+    assert.equal((await fetchInto(folder, url)).isChanged, false);
+    const error = await failureOf(fetchInto(mirrorFolder(), `${url}.none`), 'NOT_FOUND');
     assert.match(error.message, /127\.0\.0\.1/);
   });
 
   test('an unknown host, or one with another key, is refused with the next step', async (t) => {
-    const { url, sshConfig, folder, port } = await startSshd(t);
+    const { url, folder, port } = await startSshd(t);
     const knownHosts = path.join(folder, 'known_hosts');
     rmSync(knownHosts);
-    const unknown = await failureOf(
-      fetchInto(mirrorFolder(), url, { sshConfig }),
-      'HOST_KEY_UNKNOWN',
-    );
+    const unknown = await failureOf(fetchInto(mirrorFolder(), url), 'HOST_KEY_UNKNOWN');
     assert.match(unknown.message, /ssh-keyscan.*known_hosts/);
     assert.equal(existsSync(knownHosts), false, 'nobody was added');
     writeKnownHosts(knownHosts, port, path.join(folder, 'client.pub'));
-    const changed = await failureOf(
-      fetchInto(mirrorFolder(), url, { sshConfig }),
-      'HOST_KEY_CHANGED',
-    );
+    const changed = await failureOf(fetchInto(mirrorFolder(), url), 'HOST_KEY_CHANGED');
     assert.match(changed.message, /known_hosts/);
   });
 
   test('a rejected key, and one with a passphrase: nobody is prompted', async (t) => {
-    const { url, sshConfig, folder } = await startSshd(t);
+    const { url, folder } = await startSshd(t);
     writeFileSync(path.join(folder, 'allowed'), '');
-    const error = await failureOf(
-      fetchInto(mirrorFolder(), url, { sshConfig }),
-      'NOT_AUTHENTICATED',
-    );
+    const error = await failureOf(fetchInto(mirrorFolder(), url), 'NOT_AUTHENTICATED');
     assert.match(error.message, /public key/);
     writeFileSync(path.join(folder, 'allowed'), readFileSync(path.join(folder, 'client.pub')));
     const key = path.join(folder, 'client');
     chmodSync(key, 0o600);
     execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'secret', '-f', key]);
-    await failureOf(fetchInto(mirrorFolder(), url, { sshConfig }), 'NOT_AUTHENTICATED');
+    await failureOf(fetchInto(mirrorFolder(), url), 'NOT_AUTHENTICATED');
   });
 
   test('a key of an agent', async (t) => {
-    const { url, repo, folder, sshConfig } = await startSshd(t);
+    const { url, repo, folder } = await startSshd(t);
     const socket = path.join(folder, 'agent');
     const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
     t.after(() => agent.kill());
@@ -144,13 +141,13 @@ describe('over ssh', { skip }, () => {
     execFileSync('ssh-add', ['-q', path.join(folder, 'client')], { stdio: 'ignore' });
     rmSync(path.join(folder, 'client'));
     const mirror = mirrorFolder();
-    await fetchInto(mirror, url, { sshConfig });
+    await fetchInto(mirror, url);
     assertMirrors(mirror, repo);
   });
 
   test('a host that is down', async (t) => {
-    const { url, sshConfig, port } = await startSshd(t);
+    const { url, port } = await startSshd(t);
     const down = url.replace(`:${port}`, `:${await freePort()}`);
-    await failureOf(fetchInto(mirrorFolder(), down, { sshConfig }), 'HOST_UNAVAILABLE');
+    await failureOf(fetchInto(mirrorFolder(), down), 'HOST_UNAVAILABLE');
   });
 });
