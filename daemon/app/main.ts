@@ -329,8 +329,6 @@ function openDataDir(
         const { secret } = configuration.settings.webhooks;
         return secret && readSecretSource(secret, env);
       },
-      maintainMirror: async (call) =>
-        (await import('../hosts/mirrors/maintain-mirror.ts')).maintainMirror(call),
     },
     connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,

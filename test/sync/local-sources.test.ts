@@ -107,6 +107,12 @@ void test('a rejected path is an issue with its reason', async () => {
     'NOT_ITS_OWN /o/stolen TARGET_SKIPPED',
     'NOT_READABLE /o/odd%EF%BF%BD DISCOVERY_INCOMPLETE',
   ]);
+  const long = `/long/${Array<string>(4).fill('n'.repeat(250)).join('/')}`;
+  mkdirSync(path.join(root, long), { recursive: true });
+  assert.deepEqual(await found(root, '/long/*/*/*/*'), {
+    sources: [],
+    issues: [`PATH_TOO_LONG ${long} DISCOVERY_INCOMPLETE`],
+  });
   // A loop of links has an end, and `**` follows none.
   assert.equal((await found(root, '/*/*/*/*/work')).sources.length, 0);
   assert.deepEqual((await found(root, '/**/work')).sources, ['o/work commits']);

@@ -32,7 +32,7 @@ import { hostedRecord } from '../../index/register/open-catalog.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import type { Served } from '../../index/served/served.ts';
 import { CleanupJobs } from './cleanup-jobs.ts';
-import { type MirrorRemote, Mirrors, type FetchMirror, type MaintainMirror } from './mirrors.ts';
+import { type MirrorRemote, Mirrors, type FetchMirror } from './mirrors.ts';
 import { configure } from './configure.ts';
 import { DueTimes } from './due-times.ts';
 import {
@@ -55,7 +55,6 @@ export interface HostAccess {
   readonly fetchMirror: FetchMirror;
   /** The current `settings.webhooks` secret; undefined: webhooks are off. Errors: ConfigError. */
   readonly webhookSecret: () => SecretText | undefined;
-  readonly maintainMirror: MaintainMirror;
 }
 
 export interface ConnectionsOptions extends HostAccess {

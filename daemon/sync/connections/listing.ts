@@ -5,7 +5,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { ConnectionRows } from '../../store/connections.ts';
 import type { StoredRepo } from '../../store/repos.ts';
 import type { Host, HostRepo, ListingIssue, ListingPage } from '../../hosts/host.ts';
-import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import type { RepoRegistry } from '../../index/register/registry.ts';
 import { endListing, type EndedListing, type ListingEnd } from './end-listing.ts';
 import { isStricter, type LatestVisibility } from './confirm-fetch.ts';
@@ -35,7 +34,6 @@ export interface ListingOptions {
   readonly signal: AbortSignal;
   readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
   readonly latestVisibility: LatestVisibility;
-  readonly onCount: (count: number) => void;
 }
 
 export interface ListingOutcome {
@@ -105,31 +103,15 @@ async function listPages(options: ListingOptions, listingBefore: number): Promis
 
 function addPage(state: ListingState, page: ListingPage, gathered: HostRepo[]): void {
   const target = page.target?.name ?? SOLE_TARGET;
-  const fit = page.repos.filter(isFit);
-  for (const repo of [...fit, ...(page.target?.again.filter(isFit) ?? [])]) {
+  for (const repo of [...page.repos, ...(page.target?.again ?? [])]) {
     gathered.push(repo);
     const { hostId } = repo;
     state.found.set(hostId, (state.found.get(hostId) ?? new Set()).add(target));
   }
-  state.count += fit.length;
+  state.count += page.repos.length;
   if (state.count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
-  const unfit = page.repos.length - fit.length;
-  const issues = unfit === 0 ? page.issues : [...page.issues, unfitIssue(unfit, target)];
-  state.issues.push(...issues.slice(0, ISSUES_MAX - state.issues.length));
-  notePage(state.targets, { ...page, issues });
-}
-
-function isFit({ hostId, path }: HostRepo): boolean {
-  return hostId !== '' && path !== '' && path.length <= PATH_SIZE_MAX;
-}
-
-function unfitIssue(count: number, target: string): ListingIssue {
-  return {
-    code: 'UNUSABLE_REPOSITORY',
-    target: target === SOLE_TARGET ? 'listing' : target,
-    effect: 'DISCOVERY_INCOMPLETE',
-    message: `${count} repositories without an id, or with a path of more than ${PATH_SIZE_MAX} characters, were left out`,
-  };
+  state.issues.push(...page.issues.slice(0, ISSUES_MAX - state.issues.length));
+  notePage(state.targets, page);
 }
 
 /** Stores the collected repositories and applies them. */
@@ -139,7 +121,7 @@ async function keep(
   gathered: readonly HostRepo[],
   startMs: number,
 ): Promise<void> {
-  const { registry, rows, host, connectionId, address, latestVisibility, onCount } = options;
+  const { registry, rows, host, connectionId, address, latestVisibility } = options;
   const { nameHost, codeHostType } = host;
   const { listing, found: targets } = state;
   // Each once, as listed last.
@@ -155,7 +137,6 @@ async function keep(
   if (isSame && !repoIds.some((repoId) => registry.isHidden(repoId)))
     await rows.noteListed(connectionId, listing, repoIds);
   else await admit(options, listed, first, startMs);
-  onCount(state.count);
 }
 
 /** The repositories, no more visible than heard elsewhere since the listing began. */

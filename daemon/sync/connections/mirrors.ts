@@ -13,7 +13,6 @@ import { isGitExit } from '../../sources/git/git.ts';
 import { isMisled } from '../../sources/git/git-paths.ts';
 import { ProbeError } from '../../sources/git/path-kind.ts';
 import type { MirrorOptions } from '../../hosts/mirrors/fetch-mirror.ts';
-import type { MaintainOptions } from '../../hosts/mirrors/maintain-mirror.ts';
 import { endOrphans } from '../../hosts/mirrors/orphans.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Catalog } from '../../index/catalog/catalog.ts';
@@ -31,9 +30,6 @@ import { confirmRepository, pushMarkOf, OtherRepositoryError } from './confirm-f
 /** Creates or updates a bare mirror. Errors: why it failed; the old mirror stays. */
 export type FetchMirror = (options: MirrorOptions) => Promise<unknown>;
 
-/** Maintains a mirror if needed. Errors: why it failed; the mirror stays as it was. */
-export type MaintainMirror = (options: MaintainOptions) => Promise<unknown>;
-
 export interface MirrorRemote {
   readonly host: Pick<Host, 'gitCredential' | 'repository'>;
   readonly caFile?: string | undefined;
@@ -43,7 +39,6 @@ export interface MirrorsOptions {
   readonly catalog: Pick<Catalog, 'mirrorFolder' | 'mirrorPath'>;
   readonly registry: Pick<RepoRegistry, 'byId'>;
   readonly fetchMirror: FetchMirror;
-  readonly maintainMirror: MaintainMirror;
   /** The connections that list a repo now, in the order to try. Errors: none of them can be used. */
   readonly remotesOf: (repoId: number) => Promise<readonly MirrorRemote[]>;
   readonly timeoutMs: () => number;
@@ -96,9 +91,11 @@ export class Mirrors {
 
   /** Maintains the mirror of a repo, if there is one. Errors: none; failures are logged. */
   async tidyUp({ repoId, name }: RepoRecord, signal: AbortSignal): Promise<void> {
-    const { catalog, registry, maintainMirror, timeoutMs, log } = this.#options;
+    const { catalog, registry, timeoutMs, log } = this.#options;
     if (!hasMirror(registry.byId(repoId))) return;
     const folder = catalog.mirrorPath(repoId);
+    // Loaded on demand: most daemons have no mirrors.
+    const { maintainMirror } = await import('../../hosts/mirrors/maintain-mirror.ts');
     try {
       await maintainMirror({ folder, signal, timeoutMs: timeoutMs(), log });
     } catch (error) {

@@ -86,7 +86,6 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
       signal: job.signal,
       apply,
       latestVisibility,
-      onCount: (count) => this.#options.log.debug('listing', { connection: name, count }),
     });
     const { missing } = outcome.end;
     const issues = [...outcome.issues, ...emptyIssues(name, outcome)];

@@ -9,6 +9,7 @@ import picomatch from 'picomatch';
 import { messageOf } from '../../base/caught.ts';
 import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import type { ListingIssue } from '../../hosts/host.ts';
+import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPaths, GitPathError } from '../../sources/git/git-paths.ts';
@@ -52,6 +53,7 @@ const EFFECTS = {
   NOT_A_REPOSITORY: 'DISCOVERY_INCOMPLETE',
   NOT_FOUND: 'DISCOVERY_INCOMPLETE',
   NOT_READABLE: 'DISCOVERY_INCOMPLETE',
+  PATH_TOO_LONG: 'DISCOVERY_INCOMPLETE',
   TOO_MANY: 'DISCOVERY_INCOMPLETE',
 } as const;
 
@@ -230,6 +232,8 @@ class Search {
       if (this.#sources.has(real)) return;
       if (isInOwnFolder(location))
         this.#note('OWN_FOLDER', location, 'is the data directory, or inside it');
+      else if (location.length > PATH_SIZE_MAX)
+        this.#note('PATH_TOO_LONG', location, `its path has more than ${PATH_SIZE_MAX} characters`);
       else this.#accept(location, real, await layoutOf(location));
     } catch (error) {
       if (error instanceof ProbeError) this.#noteProbe(location, error, isFound);

@@ -8,7 +8,6 @@ import type { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import type { Connections } from '../../../daemon/sync/connections/connections.ts';
 import type { ConnectionLimits } from '../../../daemon/sync/jobs/job-limits.ts';
 import type { ListedJob } from '../../../daemon/sync/jobs/job-facade.ts';
-import { maintainMirror } from '../../../daemon/hosts/mirrors/maintain-mirror.ts';
 import type { FetchMirror } from '../../../daemon/sync/connections/mirrors.ts';
 import type { MergeLimits } from '../../../daemon/index/merge/merge-plan.ts';
 import { type IndexOf, openIndexOf } from '../index-of.ts';
@@ -86,7 +85,6 @@ export async function openConnected(
         Promise.resolve((typeof host === 'function' ? host(name, options) : host).open(name)),
       fetchMirror,
       webhookSecret: () => webhookSecret,
-      maintainMirror,
     },
     connectionLimits: () => limits,
   });

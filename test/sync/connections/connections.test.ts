@@ -835,7 +835,6 @@ test('a fetch that begins before the sweep of a start keeps what it writes', asy
       await mirrors.sweep();
       keptCount = written.filter((file) => existsSync(file)).length;
     },
-    maintainMirror: () => Promise.resolve(),
     remotesOf: () => Promise.resolve([{ host: host.open('c') }]),
     timeoutMs: () => 60_000,
     onFetched: () => {},
