@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, test } from 'node:test';
+import { afterEach, test, type TestContext } from 'node:test';
 import { memberSyncOf } from '../../daemon/app/member-lists.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { closeWorlds, repo } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { startMailHost } from '../sync/members/mail-host.ts';
+import { MailHost } from '../sync/members/mail-host.ts';
 import { DAY_MS } from './licences.ts';
 import { type AccountsOptions, startAccounts } from './world.ts';
 
@@ -16,7 +16,7 @@ afterEach(closeWorlds);
 
 const GRANTS = '/api/ee/grants';
 
-async function startHosted(t: Parameters<typeof startMailHost>[0], options: AccountsOptions) {
+async function startHosted(t: Pick<TestContext, 'after'>, options: AccountsOptions) {
   const file = path.join(temporaryFolder(), 'trawl.json');
   const configure = (syncPermissions: boolean): void => {
     const gh = { type: 'github', orgs: ['acme'], enforcePermissions: true, syncPermissions };
@@ -27,7 +27,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
     repo(id, `host.example/acme/r${id}`, { enforcement: 'restricted', visibility: 'private' }),
   );
   const world = await startAccounts({ ...options, repos, env: { TRAWL_CONFIG: file } });
-  const mail = await startMailHost(t);
+  const mail = new MailHost();
   const { accounts } = world.control;
   const listed = repos.map(({ repoId, name }) => ({
     repoId,
@@ -39,7 +39,7 @@ async function startHosted(t: Parameters<typeof startMailHost>[0], options: Acco
   const log = createLog({ level: 'error', format: 'text', write: () => {} });
   const sync = memberSyncOf(
     accounts,
-    { reposOf: () => listed, hostOf: async () => mail.open(), relist: () => {} },
+    { reposOf: () => listed, hostOf: async () => mail, relist: () => {} },
     log,
   );
   t.after(() => sync.close());
@@ -88,7 +88,7 @@ test('host grants are listed with their time, cannot be removed here, and expire
   assert.deepEqual(await list(`userId=${member.id}&perPage=2&page=2`), [stored]);
   assert.deepEqual((await send('DELETE', GRANTS, ownerKey, body)).json(), { removed: 1 });
   assert.equal(await visibleTo(memberKey), '1 3');
-  mail.failing.set('acme/r1', 500).set('acme/r3', 500);
+  mail.failing.set('acme/r1', 'HOST_UNAVAILABLE').set('acme/r3', 'HOST_UNAVAILABLE');
   clock.nowMs += DAY_MS - 1;
   await sync.check();
   assert.equal(await visibleTo(memberKey), '1 3');

@@ -7,11 +7,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
+import { idOf } from '../hosts/github-server.ts';
 import { startServer } from '../hosts/servers.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import type { StatusReport } from '../../daemon/api/shapes/status-report.ts';
 import { call, eventually, serve, type Served, trawl } from './daemon.ts';
-import { CodeHost, idOf } from './hosted.ts';
+import { CodeHost } from './hosted.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const SECRET = 'only-the-host-knows';

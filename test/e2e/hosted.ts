@@ -2,11 +2,12 @@
 // connection; and its push webhooks.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { idOf } from '../hosts/github-server.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call } from './daemon.ts';
 
@@ -76,9 +77,4 @@ export class CodeHost {
     });
     return { status: reply.status, body: (await reply.json()) as { repositories?: number } };
   }
-}
-
-/** As test/hosts/code-host.ts has it. */
-export function idOf(name: string): number {
-  return Number.parseInt(createHash('sha256').update(name).digest('hex').slice(0, 8), 16);
 }

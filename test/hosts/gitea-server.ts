@@ -26,7 +26,6 @@ export interface GiteaState {
   pageSizeMax?: number;
   /** Whether it counts all that it has. */
   hasNoCount?: boolean;
-  delayMs?: number;
   instead?: (requested: Requested) => StandInReply | undefined;
 }
 
@@ -39,11 +38,10 @@ export async function startGitea(
   changes: Partial<GiteaState>,
 ): Promise<GiteaServer> {
   const state = giteaState(changes);
-  const server = await startServer(t, async (requested) => {
-    if (state.delayMs !== undefined)
-      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
-    return state.instead?.(requested) ?? answerAsGitea(requested, state);
-  });
+  const server = await startServer(
+    t,
+    (requested) => state.instead?.(requested) ?? answerAsGitea(requested, state),
+  );
   return { ...server, state };
 }
 

@@ -1,7 +1,7 @@
 // A server with the part of the GitHub REST API that we use, with its answer shapes (types from its OpenAPI
 // document), paging, renames and errors.
 
-import { createVerify } from 'node:crypto';
+import { createVerify, hash } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { components } from '@octokit/openapi-types';
 import { startServer, type Requested, type RunningServer, type StandInReply } from './servers.ts';
@@ -52,7 +52,6 @@ export interface GithubState {
   clockAheadMs?: number;
   /** Whether links name the last page. */
   hasNoLastLink?: boolean;
-  delayMs?: number;
   /** What is answered instead. */
   instead?: (requested: Requested) => StandInReply | undefined;
 }
@@ -68,9 +67,7 @@ export async function startGithub(
   changes: Partial<GithubState>,
 ): Promise<GithubServer> {
   const state = githubState(changes);
-  const server = await startServer(t, async (requested) => {
-    if (state.delayMs !== undefined)
-      await new Promise((resolve) => setTimeout(resolve, state.delayMs));
+  const server = await startServer(t, (requested) => {
     const reported = state.instead?.(requested) ?? answerAsGithub(requested, state);
     const date = new Date(Date.now() + (state.clockAheadMs ?? 0)).toUTCString();
     return { ...reported, headers: { date, ...reported.headers } };
@@ -315,6 +312,11 @@ interface Caller {
   readonly login?: string;
   readonly repositoryIds?: readonly number[];
   readonly isApp?: boolean;
+}
+
+/** An id of a repository, by its name. */
+export function idOf(name: string): number {
+  return Number.parseInt(hash('sha256', name).slice(0, 8), 16);
 }
 
 /** Ids of accounts: their first letters. */

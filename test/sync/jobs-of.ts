@@ -9,6 +9,7 @@ import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-re
 import { JobFacade } from '../../daemon/sync/jobs/job-facade.ts';
 import type { JobLimits } from '../../daemon/sync/jobs/job-limits.ts';
 import { Jobs, type JobsOptions } from '../../daemon/sync/jobs/jobs.ts';
+import { repoRecord } from '../repos/record.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const OUTCOME: IndexOutcome = {
@@ -30,17 +31,8 @@ const UNCHANGED = { ...OUTCOME, isUnchanged: true };
 export const NEW_ID = 4;
 
 export function recordOf(repoId: number): RepoRecord {
-  return {
-    repoId,
-    name: `r${repoId}`,
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'commits', path: `/r${repoId}` },
-    defaultRevision: 'HEAD',
-    indexedAt: '2026-01-01T00:00:00.000Z',
-  };
+  const source = { kind: 'commits', path: `/r${repoId}` } as const;
+  return { ...repoRecord(repoId, `r${repoId}`), source };
 }
 
 export interface Attempt {

@@ -5,20 +5,11 @@ import test, { type TestContext } from 'node:test';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { refStateOf } from '../../daemon/sources/git/ref-state.ts';
 import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/watch/ref-watch.ts';
+import { repoRecord } from '../repos/record.ts';
 import { commitFiles, makeRepo } from '../sources/git/fixture.ts';
 
 function recordOf(repoId: number, repo: string): RepoRecord {
-  return {
-    repoId,
-    name: `local/${repoId}`,
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'commits', path: repo },
-    defaultRevision: 'refs/heads/main',
-    indexedAt: '2026-11-23T00:00:00.000Z',
-  };
+  return { ...repoRecord(repoId, `local/${repoId}`), source: { kind: 'commits', path: repo } };
 }
 
 /** A repo and a watch of it whose clock is moved by hand. */

@@ -16,6 +16,7 @@ import { listDisk } from '../../daemon/sources/docs/source-disk.ts';
 import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
 import { WatchedFiles } from '../../daemon/sync/watch/watched-files.ts';
 import { eventually } from '../e2e/daemon.ts';
+import { repoRecord } from '../repos/record.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 interface Watched {
@@ -33,16 +34,8 @@ const FILES_MAX = 10;
 async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<Watched> {
   const folder = temporaryFolder();
   for (let i = 0; i < fileCount; i++) writeFileSync(path.join(folder, `${i}.txt`), 'plum\n');
-  const record: RepoRecord = {
-    repoId: 1,
-    name: 'local/a',
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'folder', path: folder },
-    defaultRevision: 'HEAD',
-  };
+  const { indexedAt: _, ...unindexed } = repoRecord(1, 'local/a');
+  const record: RepoRecord = { ...unindexed, source: { kind: 'folder', path: folder } };
   const jobs: (readonly string[] | undefined)[] = [];
   const warnings: string[] = [];
   const fileTracker = new FileTracker(FILES_MAX);

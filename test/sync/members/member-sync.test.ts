@@ -1,5 +1,5 @@
-// Lists of readers fetched from hosts: GitHub, and a host with addresses, both over HTTP; failures, what is kept
-// then, and what callers see.
+// Lists of readers fetched from hosts: GitHub over HTTP, and a host with addresses; failures, what is kept then, and
+// what callers see.
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ import { newRecord } from '../../store/harness.ts';
 import { startGithub, type FakeRepository } from '../../hosts/github-server.ts';
 import { openedHost } from '../../hosts/opened.ts';
 import { temporaryFolder } from '../../sources/git/fixture.ts';
-import { startMailHost } from './mail-host.ts';
+import { MailHost } from './mail-host.ts';
 
 const HOUR_MS = 3_600_000;
 const AGE_MS_MAX = 24 * HOUR_MS;
@@ -122,10 +122,10 @@ async function startWorld(t: Pick<TestContext, 'after'>, listed: MemberRepo[]): 
 }
 
 /** A host that tells addresses, with so many repositories. */
-async function mailWorld(t: TestContext, count: number, pageSize?: number) {
-  const mail = await startMailHost(t, pageSize);
+async function mailWorld(t: TestContext, count: number) {
+  const mail = new MailHost();
   const world = await startWorld(t, repos(count));
-  return { mail, world, sync: world.start(mail.open) };
+  return { mail, world, sync: world.start(() => mail) };
 }
 
 async function auditOf(store: Store): Promise<string[]> {
@@ -287,7 +287,7 @@ test('unreadable repositories stop no other; after eight without an answer no mo
 });
 
 test('a list of more than two hundred thousand readers is refused', async (t) => {
-  const { mail, world, sync } = await mailWorld(t, 1, 2_000);
+  const { mail, world, sync } = await mailWorld(t, 1);
   mail.readers.set('acme/r1', ['a@x']);
   await sync.run('gh');
   mail.readers.set(
@@ -326,7 +326,7 @@ test('daemons on one store keep the lists of their connections of the same name'
     const gh = { type: 'github', url, orgs: ['acme'], syncPermissions: true };
     writeFileSync(file, JSON.stringify({ connections: { gh } }));
     const rules = hostRulesOf(readConfiguration({ env: { TRAWL_CONFIG: file } }), instance);
-    return world.start(mail.open, { rules, reposOf: () => [repoOf(index + 1)] });
+    return world.start(() => mail, { rules, reposOf: () => [repoOf(index + 1)] });
   });
   for (const sync of [...syncs, ...syncs]) await sync.run('gh');
   assert.deepEqual(await world.counts(), { 1: 1, 2: 1 });
@@ -361,13 +361,12 @@ test('a stop leaves the rest to the next start, which repeats no request', async
   const taken = (await world.store.hostReaders.lists()).filter(isTaken).length;
   assert.ok(taken >= 13 && taken <= 17, `${taken} taken`);
   mail.onRequested = async () => {};
-  const host = mail.open();
   const requested: string[] = [];
   const second = world.start(() => ({
-    ...host,
+    nameHost: mail.nameHost,
     members: (repo, signal) => {
       requested.push(repo.path);
-      return host.members!(repo, signal);
+      return mail.members(repo, signal);
     },
   }));
   await second.check();
@@ -409,7 +408,7 @@ const round = fc.record({
   ),
   failing: fc.dictionary(
     fc.constantFrom('acme/r1', 'acme/r2', 'acme/r3'),
-    fc.constantFrom<number | 'cut'>(404, 403, 500, 'cut'),
+    fc.constantFrom('NOT_FOUND', 'NOT_ALLOWED', 'HOST_UNAVAILABLE', 'cut'),
   ),
   listed: fc.subarray([1, 2, 3]),
   publicOnes: fc.subarray([1, 2, 3], { maxLength: 1 }),
@@ -418,10 +417,9 @@ const round = fc.record({
 });
 
 test('random hosts: the accepted lists equal a simple model', async (t) => {
-  const mail = await startMailHost(t, 1);
-  const world = await startWorld(t, []);
+  const { mail, world } = await mailWorld(t, 0);
   const twin = new Map<number, { emails: readonly string[]; takenAt: number }>();
-  let sync = world.start(mail.open);
+  let sync = world.start(() => mail);
   await fc.assert(
     fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 6 }), async (rounds) => {
       for (const { readers, failing, listed, publicOnes, passMs, isRestart } of rounds) {
@@ -432,7 +430,7 @@ test('random hosts: the accepted lists equal a simple model', async (t) => {
         world.listed = listed.map((repoId) =>
           repoOf(repoId, publicOnes.includes(repoId) ? { visibility: 'public' } : {}),
         );
-        if (isRestart) sync = world.start(mail.open);
+        if (isRestart) sync = world.start(() => mail);
         await sync.run('gh');
         for (const repoId of [1, 2, 3]) {
           const path = `acme/r${repoId}`;
