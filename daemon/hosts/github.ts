@@ -31,8 +31,6 @@ export interface GithubOptions extends HostParts {
 /** User name for tokens of every kind. */
 const TOKEN_USER = 'x-access-token';
 const PAGE_SIZE = 100;
-/** Bound: a listing that never ends; a million members. */
-const MEMBER_PAGES_MAX = 10_000;
 
 const repositorySchema = z.object({
   id: z.int().positive(),
@@ -134,7 +132,7 @@ export class Github extends HttpHost<Settings> implements Host {
     signal: AbortSignal,
   ): AsyncIterable<HostMember> {
     const address = `${addressOf(path)}/collaborators`;
-    for (let page = 1; page <= MEMBER_PAGES_MAX; page++) {
+    for (let page = 1; ; page++) {
       const api = this.#api(await this.#tokenFor(path, signal), signal);
       const query = { affiliation: 'all', per_page: PAGE_SIZE, page };
       const { data, headers } = await api.page(memberPage, address, query);

@@ -3,7 +3,6 @@
 // until the next listing.
 
 import { answerFailure, type Question } from './failures.ts';
-import type { HostError } from './host.ts';
 import type { Listed } from './targets.ts';
 
 export interface NumberedPage {
@@ -16,12 +15,9 @@ export interface NumberedPage {
 
 type ReadNumbered = (page: number) => Promise<NumberedPage>;
 
-/** Bound: a listing that never ends; 500,000 entries in pages of 50. */
-const PAGES_MAX = 10_000;
-
 /**
- * The pages of a target. `read` gets numbers of pages, from 1 on. Errors: HostError if page numbers or counts are
- * inconsistent; those of `read`.
+ * The pages of a target; without an end if the host names no last one, which targets.ts bounds. `read` gets numbers of pages,
+ * from 1 on. Errors: HostError if page numbers or counts are inconsistent; those of `read`.
  */
 export async function* numberedPages(
   question: Question,
@@ -30,7 +26,6 @@ export async function* numberedPages(
   const first = await read(1);
   const { last } = first;
   const size = first.listed.length;
-  if ((last ?? 0) > PAGES_MAX) throw tooMany(question);
   // Page 1 is read again at the end: it has what moved there from later pages.
   const backwardCount = last !== undefined && last > 1 ? last : 0;
   for (let page = backwardCount; page >= 1; page--) {
@@ -48,14 +43,9 @@ export async function* numberedPages(
   }
   if (backwardCount > 0) return;
   let current = first;
-  for (let page = 1; page <= PAGES_MAX; page++) {
+  for (let page = 1; ; page++) {
     if (page > 1) current = await read(page);
     yield current.listed;
     if (current.last !== undefined && current.last <= page) return;
   }
-  throw tooMany(question);
-}
-
-function tooMany(question: Question): HostError {
-  return answerFailure(`more than ${PAGES_MAX} pages`, question);
 }

@@ -5,8 +5,6 @@ import { omitUndefined } from '../../base/omit-undefined.ts';
 export interface FetchProgress {
   /** `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. */
   readonly phase: 'preparing' | 'receiving' | 'resolving';
-  /** Of this phase, 0 to 100. */
-  readonly percent: number;
   /** Objects of this phase. */
   readonly doneCount: number;
   readonly totalCount: number;
@@ -70,7 +68,6 @@ export class ProgressReader {
       this.#receivedSize = Math.round(Number(size) * UNIT_SIZES[unit]!);
     this.#report({
       phase: phaseOf(remote, title),
-      percent: Number(percent),
       doneCount: Number(done),
       totalCount: Number(total),
       ...omitUndefined({ receivedSize: this.#receivedSize }),

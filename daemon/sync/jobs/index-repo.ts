@@ -240,12 +240,10 @@ export class RepoIndexer {
     const indexed = catalog.repo(repoId);
     if (repo?.repoId !== repoId || indexed === undefined) throw new OtherSourceError(source.path);
     const record = recordOf(repo, indexed.record);
-    await catalog.commit(() => {
-      const now = catalog.repo(repoId);
-      if (now === undefined) return {};
-      // The folder's fingerprint says nothing about the repository.
-      return { put: [withoutFingerprint({ ...now, record: recordOf(repo, now.record) })] };
-    });
+    // The folder's fingerprint says nothing about the repository.
+    await this.#change(repoId, (now) =>
+      withoutFingerprint({ ...now, record: recordOf(repo, now.record) }),
+    );
     log.info('a folder has become a git repository', { repo: name, kind: record.source.kind });
     return record;
   }
@@ -320,11 +318,13 @@ export class RepoIndexer {
     refFingerprint,
   }: UpdateJob): Promise<void> {
     if (refFingerprint === undefined || refFingerprint === before) return;
+    await this.#change(record.repoId, (now) => ({ ...now, look: refFingerprint }));
+  }
+
+  /** Changes a repo in the catalog, if it is still there. */
+  async #change(repoId: number, nextOf: (now: CatalogRepo) => CatalogRepo): Promise<void> {
     const { catalog } = this.#options;
-    await catalog.commit(() => {
-      const now = catalog.repo(record.repoId);
-      return { put: now === undefined ? [] : [{ ...now, look: refFingerprint }] };
-    });
+    await catalog.commit(() => ({ put: [catalog.repo(repoId) ?? []].flat().map(nextOf) }));
   }
 
   /** The files on disk: only the reported changes, if that is enough. */
@@ -387,7 +387,6 @@ export class RepoIndexer {
     delta: DeltaResult,
     fingerprint: string,
   ): Promise<IndexOutcome> {
-    const { catalog, served } = this.#options;
     const { ignored, excluded } = delta;
     const kept = (now: CatalogRepo): CatalogRepo => {
       const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
@@ -397,11 +396,8 @@ export class RepoIndexer {
     // Changes of single files say nothing about the state of all files.
     const next = disk.within === undefined ? kept(indexed) : indexed;
     if (next !== indexed) {
-      await catalog.commit(() => {
-        const now = catalog.repo(indexed.record.repoId);
-        return { put: now === undefined ? [] : [kept(now)] };
-      });
-      served.publishChanges();
+      await this.#change(indexed.record.repoId, kept);
+      this.#options.served.publishChanges();
     }
     this.#rememberScan(next, disk, delta);
     return { isUnchanged: true, ...this.#sizesOf(next) };

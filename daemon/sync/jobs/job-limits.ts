@@ -16,13 +16,9 @@ const MACHINE_MEMORY = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
 
 /** @param attemptsMax  1: the caller sees each failure and decides about a retry */
 export function jobLimitsOf(
-  settings: {
-    readonly maxRepoIndexingJobConcurrency: number;
-    readonly repoIndexTimeoutMs: number;
-  },
+  { maxRepoIndexingJobConcurrency: configured, repoIndexTimeoutMs: timeoutMs }: Settings,
   attemptsMax: number,
 ): JobLimits {
-  const { maxRepoIndexingJobConcurrency: configured, repoIndexTimeoutMs: timeoutMs } = settings;
   // Guess: a job waits for git and the disk about as long as it computes, and the file lists of a large repo take 1 GiB.
   const cores = 2 * availableParallelism();
   const capacity = Math.max(1, Math.floor(MACHINE_MEMORY / 2 ** 30));
@@ -40,18 +36,7 @@ export interface ConnectionLimits {
 }
 
 /** @param attemptsMax  1: the caller sees each failure and decides about a retry */
-export function connectionLimitsOf(
-  settings: Pick<
-    Settings,
-    | 'reindexIntervalMs'
-    | 'resyncConnectionIntervalMs'
-    | 'maxConnectionSyncJobConcurrency'
-    | 'maxRepoGarbageCollectionJobConcurrency'
-    | 'repoGarbageCollectionGracePeriodMs'
-    | 'repoIndexTimeoutMs'
-  >,
-  attemptsMax: number,
-): ConnectionLimits {
+export function connectionLimitsOf(settings: Settings, attemptsMax: number): ConnectionLimits {
   const { repoIndexTimeoutMs: timeoutMs } = settings;
   const jobs = (runningMax: number) => ({ runningMax, timeoutMs, attemptsMax });
   return {

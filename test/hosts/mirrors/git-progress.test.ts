@@ -34,11 +34,10 @@ const WHOLE = readIn([WRITTEN]);
 
 test('the start of each phase is reported, and messages are kept', () => {
   assert.deepEqual(WHOLE.reported, [
-    { phase: 'preparing', percent: 0, doneCount: 1, totalCount: 9283 },
-    { phase: 'receiving', percent: 0, doneCount: 1, totalCount: 9283 },
+    { phase: 'preparing', doneCount: 1, totalCount: 9283 },
+    { phase: 'receiving', doneCount: 1, totalCount: 9283 },
     {
       phase: 'resolving',
-      percent: 7,
       doneCount: 400,
       totalCount: 5712,
       receivedSize: Math.round(15.22 * (1 << 20)),
