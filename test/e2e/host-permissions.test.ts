@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { startGithub } from '../hosts/github-server.ts';
-import { answerAsGitLab, type GitLabMember } from '../hosts/gitlab-server.ts';
+import { answerAsGitLab, type GitLabMember, projectOf } from '../hosts/gitlab-server.ts';
 import { startServer } from '../hosts/servers.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { call, eventually, get, serve, trawl } from './daemon.ts';
@@ -29,20 +29,7 @@ void test('readers of a GitLab project see it here, and no longer than there', a
     users: [],
     isAdmin: true,
     members: [member(7, 'Ann@X.org'), member(8, 'eve@x.org')],
-    projects: [
-      {
-        id: 5,
-        path_with_namespace: 'acme/secret',
-        visibility: 'private' as const,
-        topics: [],
-        archived: false,
-        repository_access_level: 'enabled' as const,
-        namespace: { kind: 'group' as const, full_path: 'acme' },
-        default_branch: 'main',
-        last_activity_at: '2026-11-20T10:00:00.000Z',
-        avatar_url: null,
-      },
-    ],
+    projects: [projectOf(5, 'acme/secret')],
   };
   const server = await startServer(t, (requested) => answerAsGitLab(requested, world));
   const [dataDir, file] = [temporaryFolder(), path.join(temporaryFolder(), 'trawl.json')];

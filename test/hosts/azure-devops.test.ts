@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
-import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
+import {
+  openForTest,
+  served,
+  testListing,
+  TOKEN,
+  pathsOf,
+  visibilitiesOf,
+} from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Requested, type StandInReply } from './servers.ts';
 
@@ -142,10 +149,8 @@ testListing({
   ],
 });
 
-async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (requested) => answer(requested, world));
-  return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
-}
+const start = (t: TestContext, world: World, settings: object) =>
+  served(t, (requested) => answer(requested, world), { ...common, ...settings });
 
 test('azure devops: fields of a repository', async (t) => {
   const one = {
@@ -211,11 +216,11 @@ test('azure devops: public is what the organization shows to all; the rest is pr
     [true, ['public', 'private', 'private']],
     [false, ['internal', 'private', 'private']],
   ] as const) {
-    const server = await startServer(t, (requested) => {
+    const answered = (requested: Requested) => {
       const isNobody = requested.headers.authorization === undefined;
       return isNobody && isOpen ? { body: { id: '1' } } : answer(requested, WORLD);
-    });
-    const { host } = await openForTest(t, { ...common, url: server.url, orgs: ['a'] });
+    };
+    const { host } = await served(t, answered, { ...common, orgs: ['a'] });
     assert.deepEqual(visibilitiesOf(await listAll(host)), visibilities);
   }
 });
@@ -236,9 +241,8 @@ test('azure devops: a sign-in page means that the credential was rejected', asyn
     { status: 203, body: '<html>Sign In</html>' },
     { status: 302, headers: { location: `${elsewhere.url}/_signin` } },
   ]) {
-    const server = await startServer(t, () => reported);
     for (const orgs of [['a'], []]) {
-      const { host } = await openForTest(t, { ...common, url: server.url, orgs });
+      const { host } = await served(t, () => reported, { ...common, orgs });
       await assert.rejects(
         listAll(host),
         (error) => error instanceof HostError && error.code === 'NOT_AUTHENTICATED',

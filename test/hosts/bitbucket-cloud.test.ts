@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { openForTest, pathsOf, testListing, TOKEN, visibilitiesOf } from './listing-suite.ts';
+import { pathsOf, served, testListing, TOKEN, visibilitiesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type StandInReply } from './servers.ts';
+import type { Requested, StandInReply } from './servers.ts';
 
 interface Repository {
   readonly uuid: string;
@@ -135,10 +135,8 @@ testListing({
   pageElsewhere: (url) => ({ body: { values: [], next: `${url}/2.0/repositories/full?page=2` } }),
 });
 
-async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (requested) => answer(requested, world));
-  return { server, ...(await openForTest(t, { type: 'bitbucket', url: server.url, ...settings })) };
-}
+const start = (t: TestContext, world: World, settings: object) =>
+  served(t, (requested) => answer(requested, world), { type: 'bitbucket', ...settings });
 
 test('bitbucket cloud: fields of a repository', async (t) => {
   const fork = { uuid: '{a}', full_name: 'full/a', is_private: false, parent: { uuid: '{z}' } };
@@ -192,13 +190,12 @@ test('bitbucket cloud: workspaces, projects, repositories, and all own workspace
 });
 
 test('bitbucket cloud: own workspaces that cannot be listed are an issue, named ones are listed', async (t) => {
-  const server = await startServer(t, (requested) =>
+  const answered = (requested: Requested) =>
     requested.path === '/2.0/user/workspaces'
       ? { status: 410, body: { type: 'error', error: { message: 'CHANGE-2770' } } }
-      : answer(requested, worldOf(3)),
-  );
-  const settings = { type: 'bitbucket', url: server.url, token, all: true, workspaces: ['other'] };
-  const { host } = await openForTest(t, settings);
+      : answer(requested, worldOf(3));
+  const settings = { type: 'bitbucket', token, all: true, workspaces: ['other'] };
+  const { host } = await served(t, answered, settings);
   const { repos, issues } = await listAll(host);
   assert.deepEqual(pathsOf({ repos }), ['other/one']);
   assert.deepEqual(

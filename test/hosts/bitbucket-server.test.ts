@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
+import {
+  openForTest,
+  served,
+  testListing,
+  TOKEN,
+  pathsOf,
+  visibilitiesOf,
+} from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
 import { startServer, type Requested, type StandInReply } from './servers.ts';
 
@@ -115,10 +122,8 @@ testListing({
 });
 const FULL = '/rest/api/1.0/projects/FULL/repos';
 
-async function start(t: TestContext, world: World, settings: Readonly<Record<string, unknown>>) {
-  const server = await startServer(t, (requested) => answer(requested, world));
-  return { server, ...(await openForTest(t, { ...common, url: server.url, ...settings })) };
-}
+const start = (t: TestContext, world: World, settings: object) =>
+  served(t, (requested) => answer(requested, world), { ...common, ...settings });
 
 test('bitbucket server: fields of a repository, also of a user repository', async (t) => {
   const world = {
@@ -188,27 +193,26 @@ test('bitbucket server: public repositories of a closed server are internal', as
       { id: 2, path: 'A/b' },
     ],
   };
-  const server = await startServer(t, (requested) =>
+  const answered = (requested: Requested) =>
     requested.headers.authorization === undefined
       ? { status: 401, body: { errors: [{ message: 'no' }] } }
-      : answer(requested, world),
-  );
-  const { host } = await openForTest(t, { ...common, url: server.url, projects: ['A'] });
+      : answer(requested, world);
+  const { host } = await served(t, answered, { ...common, projects: ['A'] });
   assert.deepEqual(visibilitiesOf(await listAll(host)), ['internal', 'private']);
 });
 
 test('bitbucket server: a page filtered to nothing is not the last', async (t) => {
-  const server = await startServer(t, (requested) => {
+  const answered = (requested: Requested) => {
     const from = Number(requested.query.get('start'));
     const page = { size: 0, limit: 1000, isLastPage: false, values: [], start: from };
     return from < 3000
       ? { body: { ...page, nextPageStart: from + 1000 } }
       : answer(requested, late);
-  });
+  };
   const late = {
     repositories: [...worldOf(3000).repositories.slice(0, 3000), { id: 9998, path: 'FULL/last' }],
   };
-  const { host } = await openForTest(t, { ...common, url: server.url, projects: ['FULL'] });
+  const { host } = await served(t, answered, { ...common, projects: ['FULL'] });
   assert.deepEqual(pathsOf(await listAll(host)), ['FULL/last']);
 });
 

@@ -1,43 +1,20 @@
 // A connection to any address of a git repository, against git's own http-backend.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { connectionSchema } from '../../daemon/base/config/connections.ts';
 import { ConfigError } from '../../daemon/base/config/error.ts';
-import type { Host, ListingPage } from '../../daemon/hosts/host.ts';
-import { openHost } from '../../daemon/hosts/open-host.ts';
+import type { Host } from '../../daemon/hosts/host.ts';
+import { git, temporaryFolder } from '../sources/git/fixture.ts';
 import { GitServer } from './mirrors/git-server.ts';
-import { makeCertificates, recordingLog, startServer } from './servers.ts';
-
-const SIGNAL = new AbortController().signal;
+import { listAll, openedHost, SIGNAL } from './opened.ts';
+import { makeCertificates, startServer } from './servers.ts';
 
 async function open(
   t: TestContext,
   settings: Record<string, unknown>,
   env: Record<string, string> = {},
 ): Promise<Host> {
-  const { log } = recordingLog();
-  const parsed = connectionSchema.parse({ type: 'git', ...settings });
-  const host = await openHost('one', parsed, { log, env, apps: [], limits: { retryMs: 1 } });
-  t.after(() => host.close());
-  return host;
-}
-
-async function pagesOf(host: Host): Promise<ListingPage[]> {
-  const pages: ListingPage[] = [];
-  for await (const page of host.list(SIGNAL)) pages.push(page);
-  return pages;
-}
-
-function makeRepository(t: TestContext): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-git-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  execFileSync('git', ['init', '-q', '--bare', path.join(folder, 'owner', 'name.git')]);
-  return folder;
+  return (await openedHost(t, { type: 'git', ...settings }, { env })).host;
 }
 
 /** Address, host of names, path, address for git. */
@@ -54,7 +31,7 @@ test('an address lists itself', async (t) => {
     const [url, nameHost, repoPath, cloneUrl] = line.split(' ');
     const host = await open(t, { url });
     assert.equal(host.nameHost, nameHost);
-    const [page, ...more] = await pagesOf(host);
+    const [page, ...more] = (await listAll(host)).pages;
     assert.deepEqual(more, []);
     const [repo] = page?.repos ?? [];
     assert.deepEqual(
@@ -96,7 +73,9 @@ test('the credential: the name beside the token, that in the address, or any', a
 
 test('git checks that the repository exists, and the password is needed', async (t) => {
   const login = 'ann:secret-word';
-  const server = await GitServer.start(t, { root: makeRepository(t), login });
+  const root = temporaryFolder();
+  git(root, 'init', '-q', '--bare', 'owner/name.git');
+  const server = await GitServer.start(t, { root, login });
   const messageOf = async (name: string, word: string): Promise<string> => {
     const settings = { url: `${server.url}/owner/${name}`, user: 'ann', token: { env: 'TOKEN' } };
     return (await open(t, settings, { TOKEN: word })).probe(SIGNAL);

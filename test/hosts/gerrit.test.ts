@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError } from '../../daemon/hosts/host.ts';
-import { openForTest, testListing, TOKEN, pathsOf, issuesOf } from './listing-suite.ts';
+import { served, testListing, TOKEN, pathsOf, issuesOf } from './listing-suite.ts';
 import { listAll, SIGNAL } from './opened.ts';
-import { startServer, type Requested, type StandInReply } from './servers.ts';
+import type { Requested, StandInReply } from './servers.ts';
 
 interface Project {
   readonly name: string;
@@ -67,14 +67,8 @@ testListing({
   callers: ['ann', 'ann'],
 });
 
-async function start(
-  t: TestContext,
-  projects: readonly Project[],
-  settings: Readonly<Record<string, unknown>>,
-) {
-  const server = await startServer(t, (requested) => answer(requested, projects));
-  return { server, ...(await openForTest(t, { type: 'gerrit', url: server.url, ...settings })) };
-}
+const start = (t: TestContext, projects: readonly Project[], settings: object) =>
+  served(t, (requested) => answer(requested, projects), { type: 'gerrit', ...settings });
 
 const PROJECTS: readonly Project[] = [
   { name: 'plugins/gitiles' },
@@ -137,8 +131,7 @@ test('gerrit: which projects are requested', async (t) => {
 });
 
 test('gerrit: an answer without its prefix is not from Gerrit', async (t) => {
-  const server = await startServer(t, () => ({ body: {} }));
-  const { host } = await openForTest(t, { type: 'gerrit', url: server.url });
+  const { host } = await served(t, () => ({ body: {} }), { type: 'gerrit' });
   const { issues } = await listAll(host);
   assert.deepEqual(issuesOf({ issues }), ['HOST_ANSWER_INVALID DISCOVERY_INCOMPLETE']);
 });

@@ -18,6 +18,27 @@ export interface GitLabProject {
   readonly avatar_url: string | null;
 }
 
+/** A private project. */
+export function projectOf(
+  id: number,
+  path: string,
+  more: Partial<GitLabProject> = {},
+): GitLabProject {
+  return {
+    id,
+    path_with_namespace: path,
+    visibility: 'private',
+    topics: [],
+    archived: false,
+    repository_access_level: 'enabled',
+    namespace: { kind: 'group', full_path: path.split('/').slice(0, -1).join('/') },
+    default_branch: 'main',
+    last_activity_at: '2026-11-20T10:00:00.000Z',
+    avatar_url: null,
+    ...more,
+  };
+}
+
 export interface GitLabMember {
   readonly id: number;
   readonly state: string;

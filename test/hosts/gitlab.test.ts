@@ -3,31 +3,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { HostError, type HostMember } from '../../daemon/hosts/host.ts';
-import {
-  answerAsGitLab,
-  type GitLabMember,
-  type GitLabProject,
-  type GitLabWorld,
-} from './gitlab-server.ts';
-import { openForTest, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
+import { answerAsGitLab, type GitLabMember, type GitLabWorld, projectOf } from './gitlab-server.ts';
+import { served, testListing, TOKEN, pathsOf, visibilitiesOf } from './listing-suite.ts';
 import { collect, listAll, SIGNAL } from './opened.ts';
-import { startServer } from './servers.ts';
-
-function projectOf(id: number, path: string, more: Partial<GitLabProject> = {}): GitLabProject {
-  return {
-    id,
-    path_with_namespace: path,
-    visibility: 'private',
-    topics: [],
-    archived: false,
-    repository_access_level: 'enabled',
-    namespace: { kind: 'group', full_path: path.split('/').slice(0, -1).join('/') },
-    default_branch: 'main',
-    last_activity_at: '2026-11-20T10:00:00.000Z',
-    avatar_url: null,
-    ...more,
-  };
-}
+import type { Requested } from './servers.ts';
 
 const WORLD = { token: TOKEN, groups: ['full', 'other'], users: ['ann'] };
 const token = { env: 'TOKEN' };
@@ -78,14 +57,8 @@ testListing({
   },
 });
 
-async function start(
-  t: TestContext,
-  world: GitLabWorld,
-  settings: Readonly<Record<string, unknown>>,
-) {
-  const server = await startServer(t, (requested) => answerAsGitLab(requested, world));
-  return { server, ...(await openForTest(t, { type: 'gitlab', url: server.url, ...settings })) };
-}
+const start = (t: TestContext, world: GitLabWorld, settings: object) =>
+  served(t, (requested) => answerAsGitLab(requested, world), { type: 'gitlab', ...settings });
 
 test('gitlab: fields of a project', async (t) => {
   const world = {
@@ -181,13 +154,11 @@ test('gitlab: public projects of a closed server are internal', async (t) => {
     ...WORLD,
     projects: [projectOf(1, 'full/open', { visibility: 'public' }), projectOf(2, 'full/own')],
   };
-  const server = await startServer(t, (requested) =>
+  const answer = (requested: Requested) =>
     requested.headers.authorization === undefined
       ? { status: 302, headers: { location: 'https://sign-in.example/' } }
-      : answerAsGitLab(requested, world),
-  );
-  const settings = { type: 'gitlab', url: server.url, token, groups: ['full'] };
-  const { host } = await openForTest(t, settings);
+      : answerAsGitLab(requested, world);
+  const { host } = await served(t, answer, { type: 'gitlab', token, groups: ['full'] });
   const { repos, issues } = await listAll(host);
   assert.deepEqual([visibilitiesOf({ repos }), issues], [['internal', 'private'], []]);
 });
@@ -302,15 +273,11 @@ test('gitlab: members who can read the code, all pages, e-mail addresses only fo
 });
 
 test('gitlab: unreadable members are an error, never fewer members', async (t) => {
-  const server = await startServer(t, ({ query }) =>
-    query.get('page') === '1'
-      ? answerAsGitLab(
-          { method: 'GET', path: '/api/v4/projects/8/members/all', query, headers: {}, body: '' },
-          { ...WORLD, projects: [], members: MEMBERS },
-        )
-      : { status: 403, body: { message: '403 Forbidden' } },
-  );
-  const { host } = await openForTest(t, { type: 'gitlab', url: server.url, groups: ['full'] });
+  const answer = (requested: Requested) =>
+    requested.query.get('page') === '1'
+      ? answerAsGitLab(requested, { ...WORLD, projects: [], members: MEMBERS })
+      : { status: 403, body: { message: '403 Forbidden' } };
+  const { host } = await served(t, answer, { type: 'gitlab', token, groups: ['full'] });
   await assert.rejects(
     membersOf(host.members?.({ hostId: '8', path: 'full/a' }, SIGNAL)),
     (error) => error instanceof HostError,

@@ -55,6 +55,16 @@ export function openForTest(t: TestContext, settings: Readonly<Record<string, un
   return openedHost(t, settings, { env: { TOKEN } });
 }
 
+/** A host whose server answers so. */
+export async function served(
+  t: TestContext,
+  answer: (requested: Requested) => StandInReply,
+  settings: Readonly<Record<string, unknown>>,
+) {
+  const server = await startServer(t, answer);
+  return { server, ...(await openForTest(t, { ...settings, url: server.url })) };
+}
+
 type Start = (
   t: TestContext,
   fault?: Fault,
@@ -104,8 +114,8 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
   if (answerOne !== undefined)
     test(`${kind}: a renamed or moved repository keeps its id`, async (t) => {
       let isMoved = false;
-      const server = await startServer(t, (requested) => answerOne(requested, isMoved));
-      const { host } = await openForTest(t, { ...standIn.settings, url: server.url });
+      const answered = (requested: Requested) => answerOne(requested, isMoved);
+      const { host } = await served(t, answered, standIn.settings);
       const before = (await listAll(host)).repos[0];
       isMoved = true;
       const after = (await listAll(host)).repos[0];
@@ -122,9 +132,8 @@ function testWholeLists({ standIn, totalCount, start }: Suite): void {
 
   if (missing !== undefined)
     test(`${kind}: a missing repository is gone, a missing owner is unknown, the rest is listed`, async (t) => {
-      const server = await startServer(t, (requested) => standIn.answer(requested, 2));
-      const settings = { ...standIn.settings, ...missing[0], url: server.url };
-      const { host } = await openForTest(t, settings);
+      const settings = { ...standIn.settings, ...missing[0] };
+      const { host } = await served(t, (requested) => standIn.answer(requested, 2), settings);
       const listed = await listAll(host);
       assert.deepEqual(targetIssues(listed), missing[1]);
       assert.equal(listed.repos.length, 1);
@@ -239,14 +248,12 @@ export function testListing(standIn: StandIn): void {
   const { pageSize, otherTarget } = standIn;
   const manyCount = pageSize === undefined ? 30 : 2 * pageSize + 3;
 
-  const start = async (t: TestContext, fault: Fault = () => undefined, count = manyCount) => {
-    const server = await startServer(
+  const start: Start = (t, fault = () => undefined, count = manyCount) =>
+    served(
       t,
       (requested) => fault(requested) ?? standIn.answer(requested, count),
+      standIn.settings,
     );
-    const opened = await openForTest(t, { ...standIn.settings, url: server.url });
-    return { server, ...opened };
-  };
   const totalCount = manyCount + (otherTarget === undefined ? 0 : 1);
   const isFirst = (requested: Requested): boolean => standIn.skippedBy(requested) === 0;
 

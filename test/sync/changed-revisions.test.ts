@@ -261,21 +261,6 @@ function makeMany(more: Record<string, string> = {}): string {
   return makeRepo({ ...Object.fromEntries(files), ...more });
 }
 
-void test('a commit on top of a damaged shard: full rebuild', async () => {
-  const repo = makeMany();
-  const dataDir = temporaryFolder();
-  await using first = await indexOf(dataDir, repo, {});
-  await first.close();
-  const [name] = filesOf(dataDir).shards;
-  const file = path.join(dataDir, 'shards', name!.split(' ')[0]!);
-  writeFileSync(file, readFileSync(file).fill(1, 60, 70));
-  commitFiles(repo, { 'new.txt': 'plum\n' });
-  await using index = await openIndexOf(dataDir);
-  await index.index([repo], {}, 'commits');
-  assert.equal((await index.search('pear')).files.length, 40);
-  assert.deepEqual(displayed(await index.search('plum')), ['new.txt heads/main']);
-});
-
 void test('a new commit is in answers that stop at a limit', async () => {
   const repo = makeMany();
   await using index = await indexOf(temporaryFolder(), repo, {});

@@ -241,9 +241,8 @@ test('progress is reported as numbers', async (t) => {
   });
   const phases = [...new Set(reported.map(({ phase }) => phase))];
   assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(reported));
-  for (const { percent, doneCount, totalCount } of reported) {
-    assert.ok(percent >= 0 && percent <= 100 && doneCount <= totalCount, JSON.stringify(reported));
-  }
+  for (const { doneCount, totalCount } of reported)
+    assert.ok(doneCount > 0 && doneCount <= totalCount, JSON.stringify(reported));
 });
 
 test('a missing git is reported', async () => {
@@ -299,15 +298,6 @@ test('references to other repositories are not followed', async (t) => {
 });
 
 describe('other protocols', () => {
-  test('a folder, where allowed', async (t) => {
-    const { repo } = await start(t);
-    const url = `file://${repo}`;
-    await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
-    const folder = mirrorFolder();
-    await fetchInto(folder, url, { protocols: ['file'] });
-    assertMirrors(folder, repo);
-  });
-
   test('a copy without a git server is refused', async (t) => {
     const { repo, server, url } = await start(t);
     git(repo, 'update-server-info');
@@ -331,6 +321,7 @@ describe('other protocols', () => {
       'http://127.0.0.1/x y.git',
       'git@127.0.0.1:x.git',
       'git://127.0.0.1/x.git',
+      'file:///srv/x.git',
     ];
     for (const url of wrong) {
       const error = await failureOf(fetchInto(mirrorFolder(), url), 'ADDRESS_REFUSED');
