@@ -17,7 +17,7 @@ import { passedVariables, runGit } from '../../sources/git/git.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
 import { listRemote } from './list-remote.ts';
 import { checkSpace } from './free-space.ts';
-import type { FetchProgress } from './git-progress.ts';
+import type { FetchStep } from './git-progress.ts';
 import { MirrorError } from './mirror-error.ts';
 import {
   forgetRemote,
@@ -51,7 +51,7 @@ export interface MirrorOptions {
   readonly signal: AbortSignal;
   /** Of the whole fetch, ms. A stalled one ends earlier. */
   readonly timeoutMs: number;
-  readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onProgress?: ((progress: FetchStep) => void) | undefined;
   readonly log: Log;
   /** True: something in it was unreadable, so it is checked first, and rebuilt if damaged. */
   readonly isDoubted?: boolean;

@@ -1,13 +1,10 @@
 // Parses the standard error of a git that talks to a remote: progress as numbers, and the remaining lines as messages.
 
 import { omitUndefined } from '../../base/omit-undefined.ts';
+import type { JobPhase, JobStep } from '../../repos/jobs.ts';
 
-export interface FetchProgress {
-  /** `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. */
-  readonly phase: 'preparing' | 'receiving' | 'resolving';
-  /** Objects of this phase. */
-  readonly doneCount: number;
-  readonly totalCount: number;
+/** `preparing`: the host counts and packs. `resolving`: received data is unpacked and checked. */
+export interface FetchStep extends JobStep {
   /** Bytes received so far; absent at first. */
   readonly receivedSize?: number;
 }
@@ -28,16 +25,16 @@ const MESSAGES_LENGTH_MAX = 16_384;
 const LINE_LENGTH_MAX = 4096;
 
 export class ProgressReader {
-  readonly #onProgress: ((progress: FetchProgress) => void) | undefined;
+  readonly #onProgress: ((progress: FetchStep) => void) | undefined;
   #line = '';
   #messages = '';
   #size = 0;
   #receivedSize: number | undefined;
-  #phase: FetchProgress['phase'] | undefined;
+  #phase: JobPhase | undefined;
   #reportedMs = -Infinity;
 
   /** @param onProgress  called twice a second at most, and at the start of each phase */
-  constructor(onProgress?: (progress: FetchProgress) => void) {
+  constructor(onProgress?: (progress: FetchStep) => void) {
     this.#onProgress = onProgress;
   }
 
@@ -68,13 +65,14 @@ export class ProgressReader {
       this.#receivedSize = Math.round(Number(size) * UNIT_SIZES[unit]!);
     this.#report({
       phase: phaseOf(remote, title),
-      doneCount: Number(done),
-      totalCount: Number(total),
+      done: Number(done),
+      total: Number(total),
+      unit: 'objects',
       ...omitUndefined({ receivedSize: this.#receivedSize }),
     });
   }
 
-  #report(progress: FetchProgress): void {
+  #report(progress: FetchStep): void {
     const nowMs = performance.now();
     if (progress.phase === this.#phase && nowMs - this.#reportedMs < 500) return;
     this.#phase = progress.phase;
@@ -83,7 +81,7 @@ export class ProgressReader {
   }
 }
 
-function phaseOf(remote: string | undefined, title: string): FetchProgress['phase'] {
+function phaseOf(remote: string | undefined, title: string): JobPhase {
   if (remote !== undefined) return 'preparing';
   return title === 'Receiving objects' ? 'receiving' : 'resolving';
 }

@@ -5,7 +5,7 @@ import { DISK_FULL_REMEDY } from '../../base/caught.ts';
 import { watchProgress } from '../../sources/git/git-watch.ts';
 import { GitError, type GitOptions, type GitProcess, startGit } from '../../sources/git/git.ts';
 import { watchSpace } from './free-space.ts';
-import { type FetchProgress, ProgressReader } from './git-progress.ts';
+import { type FetchStep, ProgressReader } from './git-progress.ts';
 import { MirrorError, tooManyRefs } from './mirror-error.ts';
 import { isHttp, type RemoteAddress } from '../remote-address.ts';
 import { lineOf, remoteFailure } from './remote-failures.ts';
@@ -29,7 +29,7 @@ export interface RemoteRun {
   /** In total, ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: FetchProgress) => void) | undefined;
+  readonly onProgress?: ((progress: FetchStep) => void) | undefined;
   /** Bytes of standard output; default: it is discarded. */
   readonly outputSizeMax?: number;
 }

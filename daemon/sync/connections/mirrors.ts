@@ -180,7 +180,7 @@ export class Mirrors {
     const { facts } = repoHost;
     for (const [index, { host, caFile }] of remotes.entries()) {
       try {
-        onFetch({ phase: 'asking', doneCount: 0, totalCount: 0 });
+        onFetch({ phase: 'asking', done: 0, total: 0, unit: 'objects' });
         const credential = await host.gitCredential(facts, signal);
         // A repository that can be fetched without credentials is no secret.
         const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);

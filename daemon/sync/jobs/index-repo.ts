@@ -41,7 +41,7 @@ import type { RepoRegistry } from '../../index/register/registry.ts';
 import { indexedStateOf } from '../../index/served/indexed-state.ts';
 import { type Publication, publishing } from '../../index/served/publication.ts';
 import { reprobeSource } from '../../index/register/probe-for-index.ts';
-import type { FetchStep } from './job-step.ts';
+import type { FetchStep } from '../../hosts/mirrors/git-progress.ts';
 import { layoutOf } from '../../sources/git/path-kind.ts';
 import { warningsOf } from './job-warnings.ts';
 import { selectRevisions } from './select-revisions.ts';

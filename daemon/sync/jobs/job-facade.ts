@@ -5,11 +5,12 @@ import type { JobCounts, JobListQuery, JobView, RepoState } from '../../repos/jo
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Job } from './job.ts';
 import { JobLines } from './job-lines.ts';
-import { type FineStep, remainingMsOf } from './job-step.ts';
+import type { FetchStep } from '../../hosts/mirrors/git-progress.ts';
+import { remainingMsOf } from './job-step.ts';
 import { INDEX_QUEUE, type Jobs } from './jobs.ts';
 
 export interface ListedJob extends StoredJob, JobView {
-  readonly progress?: FineStep & NonNullable<JobView['progress']>;
+  readonly progress?: FetchStep & NonNullable<JobView['progress']>;
 }
 
 export type OpenJobs = Pick<Jobs, 'flush'> & {

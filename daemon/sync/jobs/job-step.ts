@@ -2,33 +2,16 @@
 
 import type { LogFields } from '../../base/log.ts';
 import type { JobPhase, JobStep } from '../../repos/jobs.ts';
+import type { FetchStep } from '../../hosts/mirrors/git-progress.ts';
 import type { BuildProgress } from '../../engine/build/build.ts';
 
-/** Progress of a fetch, in objects of its phase. */
-export interface FetchStep {
-  readonly phase: Exclude<JobPhase, BuildProgress['phase']>;
-  readonly doneCount: number;
-  readonly totalCount: number;
-  /** Bytes received so far; absent: none. */
-  readonly receivedSize?: number;
-}
-
-export interface FineStep extends JobStep {
-  readonly receivedSize?: number;
-}
-
 /** A step, and the start of its phase (ms since the epoch). */
-export interface JobProgress extends FineStep {
+export interface JobProgress extends FetchStep {
   readonly since: number;
 }
 
-export function stepOfBuild({ phase, bytesDone, bytesTotal }: BuildProgress): FineStep {
+export function stepOfBuild({ phase, bytesDone, bytesTotal }: BuildProgress): JobStep {
   return { phase, done: bytesDone, total: bytesTotal, unit: 'bytes' };
-}
-
-export function stepOfFetch({ phase, doneCount, totalCount, receivedSize }: FetchStep): FineStep {
-  const received = receivedSize === undefined ? {} : { receivedSize };
-  return { phase, done: doneCount, total: totalCount, unit: 'objects', ...received };
 }
 
 const EVEN: readonly JobPhase[] = ['receiving', 'resolving', 'reading'];
@@ -39,17 +22,16 @@ export function remainingMsOf({ phase, done, total, since }: JobProgress): numbe
   return Math.round(((Date.now() - since) * Math.max(0, total - done)) / done);
 }
 
-/** Reports the progress of a long fetch now and then. @param now  clock in ms */
+/** Reports the progress of a long fetch now and then. */
 export function fetchReporter(
   say: (message: string, fields: LogFields) => void,
-  now: () => number = () => performance.now(),
 ): (step: FetchStep) => void {
-  let saidMs = now();
-  return ({ phase, doneCount, totalCount, receivedSize }) => {
+  let saidMs = performance.now();
+  return ({ phase, done, total, receivedSize }) => {
     // Guess: 2 hours of it stay below the number of kept lines.
-    if (now() - saidMs < 15_000) return;
-    saidMs = now();
-    const percent = totalCount === 0 ? 0 : Math.floor((100 * doneCount) / totalCount);
-    say('fetching', { phase, percent, objects: totalCount, receivedSize });
+    if (performance.now() - saidMs < 15_000) return;
+    saidMs = performance.now();
+    const percent = total === 0 ? 0 : Math.floor((100 * done) / total);
+    say('fetching', { phase, percent, objects: total, receivedSize });
   };
 }

@@ -6,7 +6,8 @@ import type { JobWrite, StoredJob } from '../../store/jobs.ts';
 import type { LogFields } from '../../base/log.ts';
 import type { LogLevel } from '../../base/log-levels.ts';
 import { JobLines } from './job-lines.ts';
-import type { JobProgress, FineStep } from './job-step.ts';
+import type { FetchStep } from '../../hosts/mirrors/git-progress.ts';
+import type { JobProgress } from './job-step.ts';
 
 /** Lower ones go first. */
 export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
@@ -112,7 +113,7 @@ export class Job<Target, Result> {
     return this.#progress;
   }
 
-  set progress(step: FineStep) {
+  set progress(step: FetchStep) {
     const isSame = this.#progress?.phase === step.phase;
     this.#progress = { ...step, since: isSame ? this.#progress!.since : Date.now() };
   }

@@ -12,7 +12,7 @@ import type { IndexContext, IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { type Job, PRIORITIES } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 import { JobRunner, type JobWords, type KeptResult } from './job-runner.ts';
-import { fetchReporter, type JobProgress, stepOfBuild, stepOfFetch } from './job-step.ts';
+import { fetchReporter, type JobProgress, stepOfBuild } from './job-step.ts';
 import { LoopYielder } from '../../base/next-time-slice.ts';
 import { Retries } from '../../base/retries.ts';
 import type { Served } from '../../index/served/served.ts';
@@ -201,7 +201,7 @@ export class Jobs extends JobRunner<RepoRecord, JobResult> {
         job.isKept = true;
       },
       onFetch: (step) => {
-        job.progress = stepOfFetch(step);
+        job.progress = step;
         report(step);
       },
       onFetched: () => this.fetched(job),

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import type { FetchProgress } from '../../../daemon/hosts/mirrors/git-progress.ts';
+import type { FetchStep } from '../../../daemon/hosts/mirrors/git-progress.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import {
   assertMirrors,
@@ -235,14 +235,14 @@ test('progress is reported as numbers', async (t) => {
   writeFiles(origin.tree, Object.fromEntries(files));
   commitAll(origin.tree);
   push(origin, 'main');
-  const reported: FetchProgress[] = [];
+  const reported: FetchStep[] = [];
   await fetchInto(mirrorFolder(), origin.url, {
     onProgress: (progress) => reported.push(progress),
   });
   const phases = [...new Set(reported.map(({ phase }) => phase))];
   assert.ok(phases.includes('preparing') && phases.includes('receiving'), JSON.stringify(reported));
-  for (const { doneCount, totalCount } of reported)
-    assert.ok(doneCount > 0 && doneCount <= totalCount, JSON.stringify(reported));
+  for (const { done, total } of reported)
+    assert.ok(done > 0 && done <= total, JSON.stringify(reported));
 });
 
 test('a missing git is reported', async () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type FetchProgress, ProgressReader } from '../../../daemon/hosts/mirrors/git-progress.ts';
+import { type FetchStep, ProgressReader } from '../../../daemon/hosts/mirrors/git-progress.ts';
 import { SEED } from '../../seed.ts';
 
 /** As git 2.39 wrote it. */
@@ -23,8 +23,8 @@ const WRITTEN = [
   'error: it went wrong\nfatal: so it ends\n',
 ].join('');
 
-function readIn(chunks: readonly string[]): { reported: FetchProgress[]; messages: string } {
-  const reported: FetchProgress[] = [];
+function readIn(chunks: readonly string[]): { reported: FetchStep[]; messages: string } {
+  const reported: FetchStep[] = [];
   const reader = new ProgressReader((progress) => reported.push(progress));
   for (const chunk of chunks) reader.push(chunk);
   return { reported, messages: reader.messages };
@@ -34,12 +34,13 @@ const WHOLE = readIn([WRITTEN]);
 
 test('the start of each phase is reported, and messages are kept', () => {
   assert.deepEqual(WHOLE.reported, [
-    { phase: 'preparing', doneCount: 1, totalCount: 9283 },
-    { phase: 'receiving', doneCount: 1, totalCount: 9283 },
+    { phase: 'preparing', done: 1, total: 9283, unit: 'objects' },
+    { phase: 'receiving', done: 1, total: 9283, unit: 'objects' },
     {
       phase: 'resolving',
-      doneCount: 400,
-      totalCount: 5712,
+      done: 400,
+      total: 5712,
+      unit: 'objects',
       receivedSize: Math.round(15.22 * (1 << 20)),
     },
   ]);
