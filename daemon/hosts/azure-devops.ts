@@ -24,8 +24,6 @@ const repositorySchema = z.object({
     /** A project visible to all members of an organization counts as private here. */
     visibility: z.string().optional(),
   }),
-  /** Full name of a ref; absent: it is empty. */
-  defaultBranch: z.string().optional(),
   isDisabled: z.boolean().optional(),
   isFork: z.boolean().optional(),
   size: z.number().nonnegative().optional(),
@@ -192,7 +190,7 @@ async function repositoriesAt(address: string, api: PlainApi): Promise<readonly 
 
 /** @param url  of the organization */
 function repoOfAzure(repository: Repository, org: string, url: string): HostRepo {
-  const { id, name, project, size, defaultBranch } = repository;
+  const { id, name, project, size } = repository;
   const path = [org, project.name, name].join('/');
   // Not the host's address: it contains a user name.
   const page = `${url}/${encodeURIComponent(project.name)}/_git/${encodeURIComponent(name)}`;
@@ -208,9 +206,6 @@ function repoOfAzure(repository: Repository, org: string, url: string): HostRepo
     visibility: visibilityOf(project.visibility),
     topics: [],
     ...omitUndefined({ size }),
-    ...(defaultBranch === undefined
-      ? {}
-      : { defaultBranch: defaultBranch.replace(/^refs\/heads\//, '') }),
   };
 }
 

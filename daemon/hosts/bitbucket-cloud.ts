@@ -20,8 +20,6 @@ const repositorySchema = z.object({
   full_name: z.string().min(1),
   is_private: z.boolean().optional(),
   parent: z.unknown().optional(),
-  mainbranch: z.object({ name: z.string().max(1_000) }).nullish(),
-  size: z.number().nonnegative().nullish(),
   updated_on: z.string().nullish(),
   links: z.object({ avatar: z.object({ href: z.string().max(1_000) }).optional() }).optional(),
 });
@@ -32,8 +30,6 @@ const FIELDS = Object.entries({
   full_name: '',
   is_private: '',
   parent: '.uuid',
-  mainbranch: '.name',
-  size: '',
   updated_on: '',
   links: '.avatar.href',
 } satisfies Record<keyof Repository, string>).map(([name, inner]) => `${name}${inner}`);
@@ -167,8 +163,7 @@ function gitUserOf({ user, gitUser }: Settings): string {
 }
 
 function repoOf(repository: Repository, url: string): HostRepo {
-  const { uuid, full_name: path, is_private: isPrivate, size } = repository;
-  const branch = repository.mainbranch?.name;
+  const { uuid, full_name: path, is_private: isPrivate } = repository;
   const pushedAt = hostTime(repository.updated_on);
   return {
     hostId: uuid,
@@ -181,7 +176,6 @@ function repoOf(repository: Repository, url: string): HostRepo {
     isArchived: false,
     visibility: isPrivate === undefined ? 'unknown' : isPrivate ? 'private' : 'public',
     topics: [],
-    ...(size === undefined || size === null ? {} : { size }),
-    ...omitUndefined({ defaultBranch: branch, pushedAt }),
+    ...omitUndefined({ pushedAt }),
   };
 }

@@ -1,5 +1,4 @@
-// Bitbucket Data Center and Server, REST API 1.0. Its listing lacks size, time of the last push and default branch, which
-// would take a request each; git provides the last.
+// Bitbucket Data Center and Server, REST API 1.0. Its listing lacks the time of the last push, which would take a request each.
 
 import { z } from 'zod';
 import type { SettingsOf } from '../base/config/connections.ts';

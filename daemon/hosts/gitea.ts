@@ -25,11 +25,6 @@ const repositorySchema = z.object({
   internal: z.boolean().optional(),
   fork: z.boolean(),
   archived: z.boolean().default(false),
-  /** Without commits; it names a default branch nevertheless. */
-  empty: z.boolean().default(false),
-  /** KiB. */
-  size: z.number().nonnegative().optional(),
-  default_branch: hostText.optional(),
   topics: z.array(hostText).max(1_000).nullish(),
   updated_at: z.string().optional(),
   avatar_url: image,
@@ -120,7 +115,6 @@ function lastPage(page: number, length: number, total: number | undefined): numb
 /** @param url  of the connection; Gitea's own addresses are whatever its operator configured */
 function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
   const path = repository.full_name;
-  const { size, empty: isEmpty, default_branch: branch } = repository;
   // Changed by pushes, but also by edits of the repository's settings.
   const pushedAt = hostTime(repository.updated_at);
   return {
@@ -130,8 +124,6 @@ function repoOfGitea(repository: GiteaRepository, url: string): HostRepo {
     isArchived: repository.archived,
     visibility: visibilityOf(repository),
     topics: repository.topics ?? [],
-    ...(size === undefined ? {} : { size: size * 1024 }),
-    ...(branch && !isEmpty ? { defaultBranch: branch } : {}),
     ...omitUndefined({ pushedAt }),
   };
 }

@@ -43,7 +43,6 @@ const repositorySchema = z.object({
   topics: z.array(hostText).max(1_000).default([]),
   /** KiB. */
   size: z.number().nonnegative().optional(),
-  default_branch: hostText.nullish(),
   pushed_at: z.string().nullish(),
   owner: z.object({ avatar_url: hostText.nullish() }).nullish(),
 });
@@ -275,7 +274,6 @@ function repoOfGithub(repository: GithubRepository, url: string): HostRepo {
     visibility: visibilityOf(repository),
     topics: repository.topics,
     ...(repository.size === undefined ? {} : { size: repository.size * 1024 }),
-    ...(repository.default_branch ? { defaultBranch: repository.default_branch } : {}),
     ...omitUndefined({ pushedAt }),
   };
 }

@@ -232,7 +232,7 @@ function showProject(path: string, api: PlainApi): Promise<Project> {
 
 /** @param isAnonymous  requested without a token, so every listed project is public */
 function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean): HostRepo {
-  const { path_with_namespace: path, default_branch: branch } = project;
+  const { path_with_namespace: path } = project;
   const pushedAt = hostTime(project.last_activity_at);
   return {
     // Not GitLab's own address, which may differ.
@@ -242,7 +242,6 @@ function repoOfGitLab(project: Project, settings: Settings, isAnonymous: boolean
     isArchived: project.archived === true,
     visibility: visibilityOf(project, isAnonymous),
     topics: project.topics ?? [],
-    ...(branch ? { defaultBranch: branch } : {}),
     // The last activity of any kind, updated once an hour at most: it may report news too early.
     ...omitUndefined({ pushedAt }),
   };

@@ -22,10 +22,8 @@ export interface HostRepo extends RepoFacts {
   /** File system identity of that folder (sources/disk/identity.ts). */
   readonly fileId?: string;
   readonly visibility: SaidVisibility;
-  /** Bytes; absent: not reported. */
+  /** Bytes, for `exclude.size`; absent: not reported. */
   readonly size?: number;
-  /** Short name; absent: unknown, or the repository is empty. */
-  readonly defaultBranch?: string;
 }
 
 /** Something requested that could not be listed (API.md 20.2). */

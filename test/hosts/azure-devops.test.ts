@@ -20,7 +20,6 @@ interface Repository {
   /** `org/project/name`. */
   readonly path: string;
   readonly visibility?: 'private' | 'public' | 'organization';
-  readonly defaultBranch?: string;
   readonly isDisabled?: boolean;
   readonly isFork?: boolean;
   readonly size?: number;
@@ -85,15 +84,7 @@ function collections(requested: Requested, world: World): StandInReply {
 }
 
 function jsonOf(repository: Repository, requested: Requested): object {
-  const {
-    id,
-    path,
-    visibility = 'private',
-    isDisabled = false,
-    isFork,
-    size = 728,
-    defaultBranch,
-  } = repository;
+  const { id, path, visibility = 'private', isDisabled = false, isFork, size = 728 } = repository;
   const [org = '', project = '', name = ''] = path.split('/');
   const url = `http://${requested.headers.host}/${org}`;
   return {
@@ -109,7 +100,7 @@ function jsonOf(repository: Repository, requested: Requested): object {
       visibility,
       lastUpdateTime: '2026-11-20T10:00:00.123Z',
     },
-    ...(defaultBranch === undefined ? {} : { defaultBranch }),
+    defaultBranch: 'refs/heads/main',
     size,
     remoteUrl: `https://${org}@dev.azure.com/${org}/${project}/_git/${name}`,
     sshUrl: `git@ssh.dev.azure.com:v3/${path}`,
@@ -156,7 +147,6 @@ test('azure devops: fields of a repository', async (t) => {
   const one = {
     id: '5febef5a',
     path: 'acme/My Project/My Repo',
-    defaultBranch: 'refs/heads/release/1',
     isFork: true,
     isDisabled: true,
   };
@@ -175,7 +165,6 @@ test('azure devops: fields of a repository', async (t) => {
       visibility: 'private',
       topics: [],
       size: 728,
-      defaultBranch: 'release/1',
     },
   ]);
 });

@@ -13,8 +13,6 @@ interface Repository {
   readonly key?: string;
   readonly is_private?: boolean;
   readonly parent?: { readonly uuid: string };
-  readonly mainbranch?: { readonly name: string } | null;
-  readonly size?: number;
 }
 
 interface World {
@@ -154,8 +152,6 @@ test('bitbucket cloud: fields of a repository', async (t) => {
       isArchived: false,
       visibility: 'public',
       topics: [],
-      size: 1234,
-      defaultBranch: 'main',
       pushedAt: '2026-11-20T10:00:00.123Z',
     },
   ]);
@@ -167,7 +163,7 @@ test('bitbucket cloud: workspaces, projects, repositories, and all own workspace
     repositories: [
       { uuid: '{1}', full_name: 'w1/a', key: 'ONE' },
       { uuid: '{2}', full_name: 'w1/b', key: 'TWO', is_private: undefined as never },
-      { uuid: '{3}', full_name: 'w119/c', mainbranch: null },
+      { uuid: '{3}', full_name: 'w119/c' },
     ],
   };
   const listedBy = async (settings: object) => {

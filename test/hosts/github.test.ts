@@ -129,7 +129,6 @@ test('a repository is described as GitHub does, with addresses of the connection
     visibility: 'internal',
     topics: ['web'],
     size: 3072,
-    defaultBranch: 'main',
     pushedAt: '2026-11-02T03:04:05.000Z',
   });
   const { isFork, isArchived, visibility, pushedAt } = repos[1]!;

@@ -69,7 +69,6 @@ test('gitlab: fields of a project', async (t) => {
         topics: ['tools', 'go'],
         forked_from_project: { id: 1 },
         archived: true,
-        default_branch: 'trunk',
         avatar_url: 'https://gitlab.internal.example/a.png',
       }),
     ],
@@ -92,7 +91,6 @@ test('gitlab: fields of a project', async (t) => {
       isArchived: true,
       visibility: 'internal',
       topics: ['tools', 'go'],
-      defaultBranch: 'trunk',
       pushedAt: '2026-11-20T10:00:00.000Z',
     },
   ]);

@@ -176,14 +176,7 @@ function visibilityOf(
 
 /** Host facts to store; the id and the visibility have their own columns. */
 function factsOf(codeHostType: CodeHostType, repo: HostRepo): HostFacts {
-  const {
-    hostId: _id,
-    visibility: _visibility,
-    size: _size,
-    defaultBranch: _branch,
-    fileId: _fileId,
-    ...facts
-  } = repo;
+  const { hostId: _id, visibility: _visibility, size: _size, fileId: _fileId, ...facts } = repo;
   return { codeHostType, ...facts, topics: [...repo.topics] };
 }
 
