@@ -360,9 +360,11 @@ test('a complete mirror about to replace another one does', async (t) => {
   const origin = await start(t);
   const folder = mirrorFolder();
   await fetchInto(folder, origin.url);
+  const { ino } = statSync(folder);
   renameSync(folder, `${folder}.new-1-2-3`);
   mkdirSync(`${folder}.old-1-2-3`);
-  assert.equal((await fetchInto(folder, origin.url)).isNew, false);
+  await fetchInto(folder, origin.url);
+  assert.equal(statSync(folder).ino, ino);
   assertMirrors(folder, origin.repo);
 });
 

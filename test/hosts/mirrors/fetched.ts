@@ -1,15 +1,11 @@
 // Mirrors in temporary folders, and what they are compared with.
 
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { SecretText } from '../../../daemon/base/config/secret-text.ts';
 import type { GitCredential } from '../../../daemon/hosts/host.ts';
-import {
-  type FetchedMirror,
-  fetchMirror,
-  type MirrorOptions,
-} from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
+import { fetchMirror, type MirrorOptions } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { recordingLog } from '../servers.ts';
 import { git, temporaryFolder } from '../../sources/git/fixture.ts';
 
@@ -24,13 +20,28 @@ export function mirrorFolder(): string {
   return path.join(temporaryFolder(), '7.git');
 }
 
-export function fetchInto(
-  folder: string,
-  url: string,
-  more: Partial<MirrorOptions> = {},
-): Promise<FetchedMirror> {
+/** Fetches a mirror; returns what that did to its files. */
+export async function fetchInto(folder: string, url: string, more: Partial<MirrorOptions> = {}) {
   const signal = new AbortController().signal;
-  return fetchMirror({ folder, url, log, signal, timeoutMs: 60_000, ...more });
+  const inodeOf = (): number | undefined => statSync(folder, { throwIfNoEntry: false })?.ino;
+  const [inode, before] = [inodeOf(), stateOf(folder)];
+  await fetchMirror({ folder, url, log, signal, timeoutMs: 60_000, ...more });
+  const { refs, defaultBranch } = stateOf(folder)!;
+  const isNew = inodeOf() !== inode;
+  const isSame = refs === before?.refs && defaultBranch === before.defaultBranch;
+  const branch = Buffer.from(defaultBranch ?? '', 'latin1').toString();
+  return {
+    isNew,
+    isChanged: isNew || !isSame,
+    ...(defaultBranch === null ? {} : { defaultBranch: branch }),
+  };
+}
+
+/** Undefined: there is no complete mirror. */
+function stateOf(folder: string): { refs: string; defaultBranch: string | null } | undefined {
+  const file = path.join(folder, 'trawl-mirror.json');
+  const isThere = statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  return isThere ? JSON.parse(readFileSync(file, 'latin1')) : undefined;
 }
 
 /** `id name` of branches and tags. */
