@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { SERVICES } from '../daemon/cli/services.ts';
+import { readProductVersion } from '../daemon/base/config/version.ts';
 import { describeMachine, writeRecord } from '../daemon/cli/bench/record.ts';
 import { LINUX_CASES } from './cases.ts';
 import type { BenchCase } from './cases.ts';
@@ -117,7 +117,7 @@ async function store(
     startedAt,
     corpus: name,
     corpusVersion: `${String(sources.length)} sources`,
-    product: SERVICES.versions().product,
+    product: readProductVersion(),
     machine: describeMachine(),
     isQuick: false,
     build,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { readSettings } from '../daemon/base/config/settings.ts';
-import { SERVICES } from '../daemon/cli/services.ts';
+import { readProductVersion } from '../daemon/base/config/version.ts';
 import { type Calibrated, calibrated } from '../daemon/cli/bench/calibration.ts';
 import { compareRuns, formatComparison } from '../daemon/cli/bench/compare.ts';
 import { describeMachine, withVersion, writeRecord } from '../daemon/cli/bench/record.ts';
@@ -232,7 +232,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     startedAt,
     corpus: corpus.name,
     corpusVersion: corpus.version,
-    product: SERVICES.versions().product,
+    product: readProductVersion(),
     machine: describeMachine(),
     isQuick,
     build,
@@ -342,7 +342,7 @@ async function attack(flags: Flags): Promise<void> {
 
 /** Beside each other, by default in the cache folder: what was measured is never lost. */
 function storePair(report: PairedReport, { out, cache }: Flags): string {
-  const [own, other] = recordsOf(report, SERVICES.versions().product);
+  const [own, other] = recordsOf(report, readProductVersion());
   const file = out ?? path.join(cacheFolder(cache), 'runs', `${own.startedAt}.json`);
   const otherFile = path.join(path.dirname(file), `${path.parse(file).name}.against.json`);
   mkdirSync(path.dirname(file), { recursive: true });

@@ -1,6 +1,9 @@
 // All commands.
 
 import type { Command } from 'commander';
+import { FORMAT_VERSION } from '../../core/shared/format.ts';
+import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
+import { parserVersion } from '../engine/symbols/grammars.ts';
 import { addAuditCommand } from './commands/audit.ts';
 import { addBackupCommands } from './commands/backup.ts';
 import { addBenchCommand } from './commands/bench.ts';
@@ -23,20 +26,16 @@ import { addVerifyCommand } from './commands/verify.ts';
 import type { CliContext } from './context.ts';
 import { addExamples } from './options.ts';
 import type { Commands } from './program.ts';
-import type { CliServices } from './services.ts';
 
-type Versions = ReturnType<CliServices['versions']>;
-
-function describeVersions(
-  { product, commit, shardFormat, api }: Versions,
-  symbols: string,
-): string {
+/** @param symbols  the engines of symbols, such as `ctags 5.9.0 /usr/bin/ctags, tree-sitter 0.27.1` */
+function describeVersions(symbols: string): string {
+  const commit = readCommit();
   const built = commit === '' ? '' : ` (${commit})`;
-  const format = `shard format ${shardFormat}\napi ${api}`;
-  return `trawl ${product}${built}\n${format}\nsymbols ${symbols}\nnode ${process.version}\n`;
+  const format = `shard format ${FORMAT_VERSION}\napi ${API_LABEL}`;
+  return `trawl ${readProductVersion()}${built}\n${format}\nsymbols ${symbols}\nnode ${process.version}\n`;
 }
 
-function addVersionCommand(program: Command, { services, stdout }: CliContext): void {
+function addVersionCommand(program: Command, { stdout }: CliContext): void {
   const command = program
     .command('version')
     .summary('show versions')
@@ -45,12 +44,14 @@ function addVersionCommand(program: Command, { services, stdout }: CliContext): 
     );
   addExamples(command, ['trawl version']);
   command.action(async () => {
-    const symbols = await services.symbolEngines();
-    stdout.write(describeVersions(services.versions(), symbols));
+    // Starts processes.
+    const { enginesHere } = await import('../engine/symbols/extractor.ts');
+    const engines = (await enginesHere()).map(({ name, version }) => `${name} ${version}`);
+    stdout.write(describeVersions(engines.join(', ')));
   });
 }
 
-export const COMMANDS: Commands<CliContext> = {
+export const COMMANDS: Commands = {
   add: [
     addServeCommand,
     addIndexCommand,
@@ -73,8 +74,5 @@ export const COMMANDS: Commands<CliContext> = {
     addCompletionCommand,
     addVersionCommand,
   ],
-  versions({ services }) {
-    const versions = services.versions();
-    return describeVersions(versions, `tree-sitter ${versions.treeSitter}`);
-  },
+  versions: () => describeVersions(`tree-sitter ${parserVersion() ?? 'missing'}`),
 };

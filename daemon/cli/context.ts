@@ -1,8 +1,7 @@
-// What commands use: services, streams, environment, exit codes.
+// What commands use: streams, environment, exit codes.
 
 import type { Readable, Writable } from 'node:stream';
 import type { CommonOptions } from './open-local.ts';
-import type { CliServices } from './services.ts';
 
 export const EXIT_OK = 0;
 /** No match; or the command ran and found problems (verify, status, config check, license verify). */
@@ -11,8 +10,7 @@ export const EXIT_ERROR = 2;
 
 export type TextStream = Writable & { readonly isTTY?: boolean };
 
-export interface CliContext<Services = CliServices> {
-  readonly services: Services;
+export interface CliContext {
   readonly stdin: Readable;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
@@ -25,6 +23,3 @@ export interface CliContext<Services = CliServices> {
   /** Ends the process even if a call of the system never returns. */
   endNow(code: number): void;
 }
-
-/** Of a search; search-main.ts has no other service. */
-export type SearchContext = CliContext<Pick<CliServices, 'openLocalSearch'>>;

@@ -23,22 +23,17 @@ import { createLog } from '../base/log.ts';
 import { listen, resolveBinding } from '../http/binding.ts';
 import { endOf, readPair } from '../http/certificate.ts';
 import { StoreError } from '../store/error.ts';
-import { callControl, NoDaemonError } from './control-client.ts';
+import { callControl, NoDaemonError, systemAccount } from './control-client.ts';
 import * as machine from './doctor-machine.ts';
 import { fine, type Outcome, problem, warning } from './doctor-outcome.ts';
 import { describeError } from './errors.ts';
 import { countOf } from './format.ts';
-import { systemAccount } from './control-client.ts';
+import type { CommonOptions } from './open-local.ts';
 import type { CheckedFile } from './probe-connections.ts';
+import { checkConfiguration } from './services.ts';
 
 export interface Finding extends Outcome {
   readonly check: string;
-}
-
-interface Options {
-  readonly dataDir: string;
-  readonly config?: string | undefined;
-  readonly logLevel?: string | undefined;
 }
 
 export interface Diagnosis {
@@ -46,9 +41,6 @@ export interface Diagnosis {
   /** A check still waits, perhaps in the kernel, and would keep the process. */
   readonly isStuck: boolean;
 }
-
-/** As `trawl config check --online`. @param probeMs  for the answer of each host */
-export type FileChecker = (location: string, probeMs: number) => Promise<CheckedFile>;
 
 /** Unit: ms. Of a check; of the one that asks all hosts, eight at a time; of one host; of a path. */
 const CHECK_MS = 15_000;
@@ -91,7 +83,7 @@ async function only(outcomes: Promise<Outcome[]>) {
   return { outcomes: await outcomes };
 }
 
-export async function diagnose(options: Options, checkFile: FileChecker): Promise<Diagnosis> {
+export async function diagnose(options: CommonOptions): Promise<Diagnosis> {
   const found = new Findings();
   const { config } = options;
   const dataDir = path.resolve(options.dataDir);
@@ -112,7 +104,7 @@ export async function diagnose(options: Options, checkFile: FileChecker): Promis
   const file =
     config === undefined || configuration === undefined
       ? undefined
-      : await found.add('hosts', () => checkHosts(config, checkFile), HOSTS_MS);
+      : await found.add('hosts', () => checkHosts(config), HOSTS_MS);
   const tls = configuration?.tls;
   if (tls !== undefined) await found.add('tls', () => checkTls(tls));
   const keys = tls === undefined ? [] : [tls.key];
@@ -133,7 +125,7 @@ async function checkPath(location: string) {
   return { outcomes: [] };
 }
 
-async function openChecked(options: Options) {
+async function openChecked(options: CommonOptions) {
   let value: Configuration;
   try {
     value = await openConfiguration({ env: { ...process.env }, flags: { ...options } });
@@ -149,8 +141,8 @@ async function openChecked(options: Options) {
 }
 
 /** Hosts and identity providers, their clocks, and the secrets that the file names. */
-async function checkHosts(location: string, checkFile: FileChecker) {
-  const value = await checkFile(location, HOST_MS);
+async function checkHosts(location: string) {
+  const value = await checkConfiguration(location, true, HOST_MS);
   const { diagnostics, secrets, probed, probedProviders } = value;
   const all = [
     ...diagnostics.map((text) => problem(text, 'correct the file')),

@@ -2,18 +2,16 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { CliContext } from './context.ts';
 import { describeResult } from './commands/index-sources.ts';
 import { ownDataDir } from './known-sources.ts';
 import { createProgress } from './progress.ts';
+import { indexSources } from './services.ts';
 import type { CommonOptions } from './open-local.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** The new data directory; undefined: nobody was asked, or the answer was no. Errors: as of `trawl index`. */
-export async function offerIndex(
-  options: CommonOptions,
-  { services, stdin, stderr }: CliContext,
-): Promise<string | undefined> {
+export async function offerIndex(options: CommonOptions): Promise<string | undefined> {
+  const { stdin, stderr } = process;
   const folder = around(process.cwd());
   stderr.write(`There is no index here. Index ${escapeControls(folder)} now? [Y/n] `);
   const answer = await new Promise<string>((resolve) => {
@@ -26,7 +24,7 @@ export async function offerIndex(
   const progress = createProgress(stderr, true);
   const made = { ...options, dataDir, logLevel: options.logLevel ?? 'warn' };
   try {
-    const results = await services.indexSources(
+    const results = await indexSources(
       { ...made, sources: [folder], change: {}, isForced: false, findsSymbols: true },
       progress.update,
     );

@@ -3,6 +3,7 @@
 import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
 import { commonOptions, type CommonFlags } from './options.ts';
+import { quietly } from './open-local.ts';
 import type { Operator } from './operator.ts';
 import type { AnswerOf, TypedEndpoint } from '../api/shapes/endpoint.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -12,12 +13,13 @@ export interface OperatorFlags extends CommonFlags {
 }
 
 export async function withOperator<Result>(
-  { services }: CliContext,
   flags: CommonFlags,
   work: (operator: Operator) => Promise<Result>,
   isMaking = false,
 ): Promise<Result> {
-  const operator = await services.openOperator({ ...commonOptions(flags), isMaking });
+  // Loaded on first use, as other commands start faster without it.
+  const { openOperator } = await import('./operator.ts');
+  const operator = await openOperator(await quietly(commonOptions(flags)), isMaking);
   try {
     return await work(operator);
   } finally {
@@ -26,11 +28,10 @@ export async function withOperator<Result>(
 }
 
 export function callOperator<E extends TypedEndpoint>(
-  context: CliContext,
   flags: CommonFlags,
   ...call: Parameters<typeof Operator.prototype.call<E>>
 ): Promise<AnswerOf<E>> {
-  return withOperator(context, flags, (operator) => operator.call<E>(...call));
+  return withOperator(flags, (operator) => operator.call<E>(...call));
 }
 
 type Cell = string | number | null;

@@ -32,14 +32,10 @@ function endNow(code: number): void {
 }
 
 /** Call once. */
-export function createProcessContext<Services>(
-  services: Services,
-  offerIndex: CliContext['offerIndex'],
-): CliContext<Services> {
+export function createProcessContext(offerIndex: CliContext['offerIndex']): CliContext {
   endWithStreams();
   dropEmptyVariables();
   return {
-    services,
     // Creating it takes 1.4 ms.
     get stdin() {
       return process.stdin;

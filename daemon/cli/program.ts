@@ -15,23 +15,18 @@ function escapeDiagnostic(text: string): string {
 }
 
 /** What a program has of the command line: commands.ts, or search-main.ts. */
-export interface Commands<Context> {
-  readonly add: readonly ((program: Command, context: Context) => void)[];
+export interface Commands {
+  readonly add: readonly ((program: Command, context: CliContext) => void)[];
   /** What `--version` shows. */
-  readonly versions: (context: Context) => string;
+  readonly versions: () => string;
 }
 
-type Streams = Pick<CliContext, 'stdout' | 'stderr' | 'setExitCode'>;
-
-export function createProgram<Context extends Streams>(
-  context: Context,
-  { add, versions }: Commands<Context>,
-): Command {
+export function createProgram(context: CliContext, { add, versions }: Commands): Command {
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
     .option('-V, --version', 'show versions')
     .on('option:version', () => {
-      context.stdout.write(versions(context));
+      context.stdout.write(versions());
       throw new CommanderError(0, 'commander.version', '');
     })
     .exitOverride()
@@ -49,10 +44,10 @@ export function createProgram<Context extends Streams>(
 }
 
 /** Never rejects: a failure is printed on standard error and sets the exit code. */
-export async function runProgram<Context extends Streams>(
+export async function runProgram(
   args: readonly string[],
-  context: Context,
-  commands: Commands<Context>,
+  context: CliContext,
+  commands: Commands,
 ): Promise<void> {
   try {
     await createProgram(context, commands).parseAsync(args, { from: 'user' });

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander';
 import type { SearchCall } from '../api/search/search-schemas.ts';
 import { DEFAULTS } from '../base/config/search-configuration.ts';
-import { type SearchContext, EXIT_ERROR } from './context.ts';
+import { type CliContext, EXIT_ERROR } from './context.ts';
 import { PREFIX_NAMES } from '../engine/query/prefixes.ts';
 import { CONTEXT_LINES_MAX } from '../engine/query/request.ts';
 import { describeError, NoIndexError } from './errors.ts';
@@ -12,7 +12,7 @@ import { commonOptions, integer, readSecret, readVariable } from './options.ts';
 import { refuseOptions } from './refused-options.ts';
 import { daemonAt, openRemoteSearch } from './remote-search.ts';
 import { askedOf, type PatternFlags } from './ripgrep-query.ts';
-import type { CommonOptions } from './open-local.ts';
+import { type CommonOptions, openLocalSearch } from './open-local.ts';
 import type { SearchSource } from './search-source.ts';
 
 export interface QueryFlags extends CommonOptions, PatternFlags {
@@ -108,13 +108,13 @@ export function addQueryOptions(command: Command): Command {
  * The named daemon, else that of the data directory, else its index, else the daemon of this machine on the default port, else an
  * index that is made when asked.
  */
-export async function openSource(flags: QueryFlags, context: SearchContext): Promise<SearchSource> {
-  const { services, env, stderr } = context;
+export async function openSource(flags: QueryFlags, context: CliContext): Promise<SearchSource> {
+  const { env, stderr } = context;
   const url = flags.url ?? readVariable(env, 'TRAWL_URL');
   if (url !== undefined)
     return openRemoteSearch(daemonAt(url, flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY')));
   try {
-    return await services.openLocalSearch(commonOptions(flags));
+    return await openLocalSearch(commonOptions(flags));
   } catch (error) {
     if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
     const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULTS.port}`;
@@ -128,11 +128,11 @@ export async function openSource(flags: QueryFlags, context: SearchContext): Pro
       ? await context.offerIndex(commonOptions(flags))
       : undefined;
     if (dataDir === undefined) throw error;
-    return services.openLocalSearch({ ...commonOptions(flags), dataDir });
+    return openLocalSearch({ ...commonOptions(flags), dataDir });
   }
 }
 
-function isOnTerminal({ stdin, stdout, stderr }: SearchContext): boolean {
+function isOnTerminal({ stdin, stdout, stderr }: CliContext): boolean {
   return [stdin, stdout, stderr].every((stream) => 'isTTY' in stream && stream.isTTY);
 }
 
@@ -151,8 +151,8 @@ async function isTrawl(url: string): Promise<boolean> {
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the flags that the command declares
 export function runWith<Flags extends QueryFlags>(
   command: Command,
-  run: (call: SearchCall, flags: Flags, context: SearchContext) => Promise<void>,
-  context: SearchContext,
+  run: (call: SearchCall, flags: Flags, context: CliContext) => Promise<void>,
+  context: CliContext,
   wordsOf = (words: string[], _flags: Flags): readonly string[] => words,
 ): void {
   command.action(async (words: string[], flags: Flags) => {

@@ -3,13 +3,12 @@
 
 import { addExplainCommand } from './commands/explain.ts';
 import { addSearchCommand } from './commands/search.ts';
-import { openLocalSearch } from './open-local.ts';
 import { createProcessContext } from './process-context.ts';
 import { runProgram } from './program.ts';
 
 // The whole program begins in place of this one, and offers it (scripts/bundle.mjs).
 const offerIndex = () => import('./main.ts').then(() => undefined);
-const context = createProcessContext({ openLocalSearch }, offerIndex);
+const context = createProcessContext(offerIndex);
 
 void runProgram(process.argv.slice(2), context, {
   add: [addSearchCommand, addExplainCommand],

@@ -1,71 +1,20 @@
-// The services that commands use. Heavy parts are loaded on first use, so that `--help` and `version` stay fast.
+// What the larger commands do. Heavy parts are loaded on first use, so that `--help` and `version` stay fast.
 
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import type { BackupInput } from '../backup/make.ts';
-import type { RestoreReport } from '../backup/restore.ts';
 import type { Configuration } from '../base/config/configuration.ts';
-import { API_LABEL, readCommit, readProductVersion } from '../base/config/version.ts';
+import { readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
-import type { InspectRequest } from '../engine/shards/inspect.ts';
-import { parserVersion } from '../engine/symbols/grammars.ts';
 import type { Daemon } from '../app/main.ts';
 import type { SourceKind } from '../repos/records.ts';
 import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
-import { omitUndefined } from '../base/omit-undefined.ts';
 import { UsageError } from './errors.ts';
-import type { VerifyOptions } from './index-files.ts';
 import type { CheckedFile, HostOpener } from './probe-connections.ts';
 import { noteSources } from './known-sources.ts';
-import { type CommonOptions, configurationOf, openLocalSearch, quietly } from './open-local.ts';
+import { type CommonOptions, configurationOf } from './open-local.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
 import type { ToolCalls } from './tool-calls.ts';
-
-export const SERVICES = {
-  openLocalSearch,
-  serve,
-  serveTools,
-  indexSources,
-  /** Errors: not a shard, unreadable. */
-  inspectShard: async (request: InspectRequest) =>
-    (await import('./index-files.ts')).inspectShard(request),
-  /** Errors: no index. */
-  summarizeIndex: async (dataDir: string) =>
-    (await import('./index-files.ts')).summarizeIndex(dataDir),
-  /** Errors: no index, an unreadable path; a damaged shard is a result, not an error. */
-  verifyShards: async (options: VerifyOptions) =>
-    (await import('./index-files.ts')).verifyShards(options),
-  /** Errors: no data directory, or it is locked by a process that accepts no commands. */
-  openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
-    (await import('./operator.ts')).openOperator(await quietly(common), isMaking),
-  /** Errors: none. */
-  diagnose: async (options: CommonOptions) =>
-    (await import('./doctor.ts')).diagnose(options, (location, probeMs) =>
-      checkConfiguration(location, true, probeMs),
-    ),
-  backup,
-  restore,
-  checkConfiguration,
-  configurationSchema: async () =>
-    (await import('../base/config/schema-document.ts')).schemaDocument(),
-  versions: () => ({
-    product: readProductVersion(),
-    commit: readCommit(),
-    shardFormat: FORMAT_VERSION,
-    api: API_LABEL,
-    treeSitter: parserVersion() ?? 'missing',
-  }),
-  /** For example `ctags 5.9.0 /usr/bin/ctags, tree-sitter 0.27.1`. Cost: starts processes. */
-  symbolEngines: async () => {
-    const { enginesHere } = await import('../engine/symbols/extractor.ts');
-    return (await enginesHere()).map(({ name, version }) => `${name} ${version}`).join(', ');
-  },
-};
-
-export type CliServices = typeof SERVICES;
 
 interface SourceOptions extends CommonOptions {
   readonly sources: readonly string[];
@@ -101,7 +50,7 @@ async function waitsForNone(error: unknown): Promise<never> {
 }
 
 /** Resolves once the daemon listens. `onWait` gets the reason while it waits for the configuration file. */
-async function serve(
+export async function serve(
   options: ServeOptions,
   onProgress: ProgressListener,
   onWait: (reason: string) => void,
@@ -161,7 +110,7 @@ interface ToolOptions extends CommonOptions {
 }
 
 /** Serves tool clients until the input ends. */
-async function serveTools(
+export async function serveTools(
   { sources, ...common }: ToolOptions,
   streams: { readonly stdin: Readable; readonly stdout: Writable },
 ): Promise<void> {
@@ -201,7 +150,7 @@ interface IndexOptions extends SourceOptions {
   readonly onLogLine?: (line: string) => void;
 }
 
-async function indexSources(
+export async function indexSources(
   options: IndexOptions,
   onProgress: ProgressListener,
 ): Promise<readonly JobResult[]> {
@@ -304,65 +253,8 @@ function withSpeed(
   };
 }
 
-interface OperatorOptions extends CommonOptions {
-  readonly isMaking: boolean;
-}
-
-interface BackupOptions extends CommonOptions, BackupInput {
-  readonly file: string;
-}
-
-/** Errors: the file cannot be written; those of openOperator. */
-async function backup(
-  options: BackupOptions,
-): Promise<{ readonly size: number; readonly hasClones: boolean }> {
-  const { openOperator } = await import('./operator.ts');
-  const { writeBackupFile } = await import('./backup-file.ts');
-  const { MIRROR_FOLDER } = await import('../index/catalog/catalog.ts');
-  const { file, withIndex, passphrase, ...common } = options;
-  const configuration = await quietly(common);
-  const operator = await openOperator(configuration, false);
-  try {
-    const { size } = await writeBackupFile(
-      file,
-      configuration.dataDir,
-      operator.backup({ withIndex, ...omitUndefined({ passphrase }) }),
-    );
-    return { size, hasClones: existsSync(path.join(configuration.dataDir, MIRROR_FOLDER)) };
-  } finally {
-    await operator.close();
-  }
-}
-
-interface RestoreCall extends CommonOptions {
-  readonly file: string;
-  readonly isForced: boolean;
-  readonly passphrase?: string | undefined;
-  /** A sealed backup may be restored without its secrets. */
-  readonly isSecretDropped: boolean;
-  /** The instance secret; absent: from the environment, if set. */
-  readonly secret?: string | undefined;
-}
-
-/** Errors: not a backup, a damaged one, or existing data; nothing is changed then. */
-async function restore(options: RestoreCall): Promise<RestoreReport> {
-  const { restoreBackup } = await import('../backup/restore.ts');
-  const { file, isForced, passphrase, isSecretDropped, ...common } = options;
-  const { dataDir, databaseUrl, secret, log } = await configurationOf(common);
-  return restoreBackup({
-    dataDir,
-    databaseUrl: databaseUrl?.reveal(),
-    file,
-    isForced,
-    passphrase,
-    isSecretDropped,
-    secret: options.secret ?? secret?.reveal(),
-    log: createLog(log),
-  });
-}
-
 /** @param location  path or address. Errors: ConfigError if the file cannot be read. */
-async function checkConfiguration(
+export async function checkConfiguration(
   location: string,
   isOnline: boolean,
   probeMs?: number,

@@ -8,12 +8,11 @@ import { manPages } from './man-pages.ts';
 import { COMMANDS } from './commands.ts';
 import { createProcessContext } from './process-context.ts';
 import { createProgram } from './program.ts';
-import { SERVICES } from './services.ts';
 
 const [, , folder = '', date = ''] = process.argv;
 const program = shapeOf(
   createProgram(
-    createProcessContext(SERVICES, () => Promise.resolve(undefined)),
+    createProcessContext(() => Promise.resolve(undefined)),
     COMMANDS,
   ),
 );

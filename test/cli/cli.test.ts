@@ -3,7 +3,7 @@
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -21,51 +21,14 @@ import {
 import type { IncomingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
+import type { SearchCall } from '../../daemon/api/search/search-schemas.ts';
+import { index, MAIN, refuses, shardNames, startTrawl, trawl } from '../e2e/daemon.ts';
 import { startPlainServer } from '../http/plain-server.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
-import { refuses, run, type Outcome } from './fake-services.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { chunk, explanation, file, response } from './responses.ts';
-
-const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
-const REAL_MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));
-
-interface ChildOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly main?: string;
-  readonly stdio?: StdioOptions;
-}
-
-function start(
-  args: readonly string[],
-  { env = {}, main = FAKE_MAIN, stdio = ['ignore', 'pipe', 'pipe'] }: ChildOptions = {},
-) {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio,
-    timeout: 240_000,
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));
-  child.stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
-  const outcome = new Promise<Outcome>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
-  });
-  return { child, outcome };
-}
-
-/** The JSON that the fake service `name` echoed. */
-function echoed(stderr: string, name: string): unknown {
-  const line = stderr.split('\n').find((text) => text.startsWith(`${name} `));
-  assert.ok(line, `no echo of ${name} in ${stderr}`);
-  return JSON.parse(line.slice(name.length + 1)) as unknown;
-}
 
 /** The call of a search for `b`. */
 const CALL = {
-  dataDir: '.trawl',
   query: 'b',
   matches: 100_000,
   contextLines: 0,
@@ -74,24 +37,13 @@ const CALL = {
   isCaseSensitivityEnabled: false,
 };
 
-function syntaxErrorAt(position: number): string {
-  const message = `no at position ${position}`;
-  return JSON.stringify({ statusCode: 400, errorCode: 'FAILED_TO_PARSE_QUERY', message });
-}
-
-const NO_CREDENTIAL = JSON.stringify({
-  statusCode: 401,
-  errorCode: 'NOT_AUTHENTICATED',
-  message: 'no credential',
-});
-
 const COMMANDS =
   'serve,index,search,explain,bench,inspect,verify,version,user,key,grant,audit,backup,restore,' +
   'license,license keygen,license issue,license verify';
 
 test('help: of the program and each command', async () => {
   for (const name of ['', ...COMMANDS.split(',')]) {
-    const { code, stdout, stderr } = await run([...name.split(' ').filter(Boolean), '--help']);
+    const { code, stdout, stderr } = await trawl([...name.split(' ').filter(Boolean), '--help']);
     assert.deepEqual([code, stderr], [0, ''], name);
     assert.match(stdout, /^Usage: trawl /);
     assert.match(stdout, /\nExamples:\n {2}\$ trawl /);
@@ -103,7 +55,7 @@ const LEAVES =
 
 test('help: lines fill 80 columns, except at the end of a sentence, an item or an example', async () => {
   for (const name of [...COMMANDS.split(','), ...LEAVES.split(','), 'user add', 'user password']) {
-    const { stdout } = await run([...name.split(' '), '--help']);
+    const { stdout } = await trawl([...name.split(' '), '--help']);
     const [usage = '', ...lines] = stdout.split('\nExamples:')[0]!.split('\n');
     assert.match(usage, /^Usage/);
     lines.forEach((line, i) => {
@@ -148,6 +100,9 @@ const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegEx
   [['search', '--url', 'ftp://x', 'x'], /not an http or https address: ftp:\/\/x$/m],
   [['search', '--foo'], /unknown option '--foo'[^]*put -- before a query that begins with -/],
   [['search', ' '], /^error: the query is empty; /],
+  ...['--docs', '--skipped', '--trigram=abc'].map(
+    (flag) => [['inspect', flag], /apply to a shard: give the path/] as const,
+  ),
 ];
 
 test('usage errors are refused with the reason', async () => {
@@ -177,7 +132,7 @@ test('a current folder that was removed is named as the reason', async () => {
   const folder = temporaryFolder();
   const program = `mkdir -p ${folder} && cd ${folder} && rmdir ${folder} && exec "$0" "$@"`;
   for (const command of [['search', 'b'], ['version']]) {
-    const args = ['-c', program, process.execPath, REAL_MAIN, ...command];
+    const args = ['-c', program, process.execPath, MAIN, ...command];
     const { status, stderr } = spawnSync('sh', args, { encoding: 'utf8' });
     assert.equal(status, 2, command[0]);
     assert.equal(stderr, 'error: the current folder no longer exists; change to another one\n');
@@ -185,379 +140,296 @@ test('a current folder that was removed is named as the reason', async () => {
 });
 
 test('user add creates only a data directory that is named', async () => {
-  const calls = [
-    [[], {}, false],
-    [['--data-dir', 'd'], {}, true],
-    [[], { TRAWL_DATA_DIR: 'd' }, true],
-  ] as const;
-  for (const [args, env, isMaking] of calls) {
-    const { stderr } = await run(['user', 'add', 'a@x.org', ...args], env);
-    const dataDir = isMaking ? 'd' : '.trawl';
-    assert.deepEqual(echoed(stderr, 'operator'), { dataDir, isMaking });
-  }
+  const cwd = temporaryFolder();
+  const add = (args: readonly string[], env = {}) =>
+    trawl(['user', 'add', 'a@x.org', ...args], { cwd, env });
+  assert.match((await add([])).stderr, /there is no data directory/);
+  assert.equal((await add(['--data-dir', 'd'])).code, 0);
+  assert.equal((await add([], { TRAWL_DATA_DIR: 'e' })).code, 0);
+  assert.deepEqual(readdirSync(cwd).sort(), ['d', 'e']);
 });
 
-test('explain: text or JSON on standard output, with the options of search; a refusal is exit 2', async () => {
-  const text = await run(['explain', '--regex', '--matches', '7', '-C', '2', 'b']);
-  assert.equal(text.code, 0);
-  assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
-  const call = { ...CALL, matches: 7, contextLines: 2, isRegexEnabled: true };
-  assert.deepEqual(echoed(text.stderr, 'explain'), call);
-  const ofPattern = await run(['explain', '-e', 'b']);
-  assert.equal((echoed(ofPattern.stderr, 'explain') as { query: string }).query, 'content:"b"');
-  const json = await run(['explain', '--json', 'b']);
-  assert.deepEqual(JSON.parse(json.stdout), explanation());
-  const refused = await run(['explain', 'b)'], { FAKE_RESPONSE: syntaxErrorAt(1) });
-  assert.equal(refused.code, 2);
-  assert.equal(refused.stdout, '');
-  assert.match(refused.stderr, /no at position 1\n {2}b\)\n {3}\^/);
-});
+const repo = makeRepo({ 'many.txt': 'plum\n'.repeat(100_000), 'odd.bin': 'a\0b' });
+const dataDir = path.join(temporaryFolder(), 'data');
+const PLUM = ['search', '--data-dir', dataDir, 'plum'];
 
-test('search: exit 0 with matches, only results on standard output', async () => {
-  const { code, stdout, stderr } = await run(['search', 'b']);
-  assert.equal(code, 0);
-  assert.equal(stdout, 'r/a:f0:1:a b c\n');
-  assert.deepEqual(echoed(stderr, 'search'), CALL);
-  assert.deepEqual(echoed(stderr, 'close'), {});
-});
-
-test('search: flags reach the request, -- ends options, = joins', async () => {
-  const args = 'search --regex --case-sensitive --matches=7 -C3 --data-dir=d -- -x'.split(' ');
-  const { stderr } = await run(args);
-  assert.deepEqual(echoed(stderr, 'search'), {
-    ...CALL,
-    dataDir: 'd',
-    query: '-x',
-    matches: 7,
-    contextLines: 3,
-    isRegexEnabled: true,
-    isCaseSensitivityEnabled: true,
-  });
-});
-
-test('search: a negated filter is a word, a pattern that looks like one is none', async () => {
-  const rows: readonly (readonly [args: string, query: string])[] = [
-    ['a -file:b or -lang:c', 'a -file:b or -lang:c'],
-    ['-e -c:v', 'content:"-c:v"'],
-    ['-le -c:v -f:b', 'content:"-c:v" -f:b'],
-    ['-F -c:v', 'content:"-c:v"'],
-    ['-F -- -c:v', 'content:"-c:v"'],
-  ];
-  for (const [args, query] of rows) {
-    const { stderr } = await run(['search', ...args.split(' ')]);
-    assert.equal((echoed(stderr, 'search') as { query: string }).query, query, args);
-  }
-});
-
-test('search: without matches exit 1 and no output', async () => {
-  const { code, stdout } = await run(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
-  assert.equal(code, 1);
-  assert.equal(stdout, '');
-});
-
-test('search: a bad query is exit 2 with a caret', async () => {
-  const env = { FAKE_RESPONSE: syntaxErrorAt(2) };
-  const { code, stdout, stderr } = await run(['search', 'a (b'], env);
+test('index: results, progress, and revisions', async () => {
+  git(repo, 'branch', 'release/1');
+  git(repo, 'tag', 'v2');
+  const flags = ['--mode', 'commits', '--branches', 'x,release/*', '--tags=v{1,2}', '--no-symbols'];
+  const { stdout, stderr } = await index(dataDir, [repo], flags);
+  const name = `local/${path.basename(repo)}`;
+  const facts =
+    '2 docs, 3 revisions, 500 kB of content, .* of shards, .* \\(content left out: binary 1\\)';
+  assert.match(stdout, new RegExp(`^${name}: ${facts}\n$`));
+  assert.match(stderr, new RegExp(`^reading ${name}: \\d/2 files`, 'm'));
+  const missing = path.join(repo, 'missing');
+  const both = await trawl(['index', '--json', '--data-dir', dataDir, repo, missing]);
+  assert.equal(both.code, 2);
+  const results = both.stdout.trimEnd().split('\n');
+  const states = results.map((line) => (JSON.parse(line) as { state: string }).state);
+  assert.deepEqual(states.sort(), ['COMPLETED', 'FAILED']);
+  // The reader of its messages has gone.
+  const running = startTrawl(['index', '--data-dir', dataDir, repo, missing]);
+  running.child.stderr?.destroy();
+  const { code, stdout: said } = await running.ended;
   assert.equal(code, 2);
-  assert.equal(stdout, '');
-  assert.ok(stderr.includes('error: no at position 2\n  a (b\n    ^\n'), stderr);
-  assert.deepEqual(echoed(stderr, 'close'), {});
-});
-
-test('search: statistics go to standard error', async () => {
-  const { stdout, stderr } = await run(['search', '--stats', 'b']);
-  assert.equal(stdout, 'r/a:f0:1:a b c\n');
-  assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
-});
-
-test('search --json: the events of the stream, one a line', async () => {
-  const found = await run(['search', '--json', '--stats', 'x'], { FAKE_RESPONSE: 'big:2' });
-  assert.equal(found.code, 0);
-  const lines = found.stdout.trimEnd().split('\n');
-  assert.deepEqual(
-    lines.map((line) => (JSON.parse(line) as { type: string }).type),
-    ['chunk', 'chunk', 'final'],
-  );
-  assert.match(found.stderr, /^totalMatchCount +7$/m);
-  const around = await run(['search', '--json', '-A2', '-B3', 'x']);
-  assert.equal((echoed(around.stderr, 'stream') as { contextLines: number }).contextLines, 3);
-  assert.equal((await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'big:0' })).code, 1);
-  const broken = await run(['search', '--json', 'x'], { FAKE_RESPONSE: 'broken' });
-  assert.equal(broken.code, 2);
-  assert.match(broken.stdout, /^\{"type":"error",.*\}\n\{"type":"final",.*\}\n$/);
-  assert.match(broken.stderr, /^incomplete: internal_error/m);
-});
-
-test('search: colour on request, not in a pipe by default', async () => {
-  const always = await run(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
-  assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
-  const auto = await run(['search', 'b'], { FORCE_COLOR: '1' });
-  assert.ok(!auto.stdout.includes('\u001b'));
+  assert.match(said, /missing: failed/);
 });
 
 test('a closed pipe ends quietly with 0', async () => {
-  const { child, outcome } = start(['search', 'b'], { env: { FAKE_RESPONSE: 'big:200000' } });
+  const { child, ended } = startTrawl(PLUM);
   child.stdout?.once('data', () => child.stdout?.destroy());
-  const { code, stderr } = await outcome;
+  const { code, stderr } = await ended;
   assert.equal(code, 0);
   assert.doesNotMatch(stderr, /EPIPE|rror/);
 });
 
-test('a command goes on without the reader of its messages', async () => {
-  const { child, outcome } = start(['index', 'bad']);
-  child.stderr?.destroy();
-  const { code, stdout } = await outcome;
-  assert.equal(code, 2);
-  assert.match(stdout, /^bad: failed/);
-});
-
-test('unwritable results are an error, unwritable messages are ignored', async () => {
+test('unwritable results are an error, unwritable messages are ignored', () => {
   const full = openSync('/dev/full', 'w');
-  const results = await start(['search', 'b'], { stdio: ['ignore', full, 'pipe'] }).outcome;
-  assert.equal(results.code, 2);
+  const search = (stdout: number | 'pipe', stderr: number | 'pipe') =>
+    spawnSync(process.execPath, [MAIN, ...PLUM], {
+      stdio: ['ignore', stdout, stderr],
+      maxBuffer: 2 ** 28,
+      encoding: 'utf8',
+    });
+  const results = search(full, 'pipe');
+  assert.equal(results.status, 2);
   assert.match(results.stderr, /^error: standard output cannot be written: ENOSPC/m);
   assert.doesNotMatch(results.stderr, /^ +at /m);
-  const messages = await start(['search', 'b'], { stdio: ['ignore', 'pipe', full] }).outcome;
-  assert.equal(messages.code, 0);
+  const messages = search('pipe', full);
+  assert.equal(messages.status, 0);
   assert.notEqual(messages.stdout, '');
   closeSync(full);
 });
 
-test('index: results, progress and options', async () => {
-  const flags = '--mode commits --force --branches x,release/* --tags=v{1,2}'.split(' ');
-  const { code, stdout, stderr } = await run(['index', 'a', ...flags]);
+test('inspect: a shard as text', async () => {
+  const [name = ''] = shardNames(dataDir).filter((one) => one.endsWith('.shard'));
+  const { code, stdout } = await trawl(['inspect', path.join(dataDir, 'shards', name)]);
   assert.equal(code, 0);
-  assert.equal(
-    stdout,
-    'a: 2 docs, 10 B of content, 9 B of shards, 5 ms (content left out: binary 1)\n',
-  );
-  assert.match(stderr, /^reading local\/x: 1\/2 files/m);
-  assert.deepEqual(echoed(stderr, 'index'), {
-    dataDir: '.trawl',
-    mode: 'commits',
-    change: { branches: ['x', 'release/*'], tags: ['v{1,2}'] },
-    sources: ['a'],
-    isForced: true,
-    findsSymbols: true,
-  });
+  assert.match(stdout, /^file: +[\d,]+ bytes {2}[\d.]+ x content$/m);
+  assert.match(stdout, /^content +[\d,]+ +[\d,]+ +[\da-f]+ +[\d.]+ x content$/m);
 });
 
-test('index: a failed source is exit 2; --json is one object a line', async () => {
-  const { code, stdout } = await run(['index', 'a', 'bad', '--json']);
-  assert.equal(code, 2);
-  const states = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { state: string; error?: string });
-  assert.deepEqual(
-    states.map(({ state, error }) => [state, error]),
-    [
-      ['COMPLETED', undefined],
-      ['FAILED', 'no such folder'],
-    ],
-  );
-});
-
-test('inspect: text and JSON', async () => {
-  const text = await run(['inspect', 's1']);
-  assert.equal(text.code, 0);
-  assert.match(text.stdout, /^file: +2,400 bytes {2}1\.200 x content$/m);
-  assert.match(text.stdout, /^content +64 +2,000 +abcd +1\.000 x content$/m);
-  const json = await run(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
-  assert.match(json.stdout, /^\{"path":"s1",.*"docCount":1,.*\}\n$/);
-  assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', docs: 'all', trigram: 'abc' });
-  const skipped = await run(['inspect', 's1', '--skipped']);
-  assert.deepEqual(echoed(skipped.stderr, 'inspect'), { path: 's1', docs: 'skipped' });
-});
-
-test('inspect without a shard shows the index; lists need a shard', async () => {
-  const text = await run(['inspect', '--data-dir', 'd']);
-  assert.equal(text.code, 0);
-  assert.deepEqual(echoed(text.stderr, 'survey'), { dataDir: 'd' });
-  assert.match(
-    text.stdout,
-    /^index: +d\nrepositories: +6\nshards: +4, 1 shared, 1 out of service$/m,
-  );
-  const json = await run(['inspect', '--json']);
-  assert.match(
-    json.stdout,
-    /^\{"dataDir":".trawl","repoCount":6,.*"nextMerge":null,"shards":\[.*\}\n$/,
-  );
-  for (const flag of ['--docs', '--skipped', '--trigram=abc'])
-    assert.equal((await run(['inspect', flag])).code, 2);
-});
-
-test('verify: one line for each shard, exit 1 on problems', async () => {
-  assert.deepEqual(await run(['verify', 'a']), { code: 0, stdout: 'valid a\n', stderr: '' });
-  const damaged = await run(['verify', 'a', 'bad']);
-  assert.equal(damaged.code, 1);
-  assert.equal(damaged.stdout, 'valid a\ndamaged bad: checksum of content\n');
-  // Of an index more is known than of files.
-  const all = await run(['verify']);
-  assert.deepEqual(all, {
-    code: 0,
-    stdout: 'valid a\nvalid b: 2 docs in no revision; out of service: page 1\n',
-    stderr:
-      '2 files checked, all valid; 2 docs in no revision, which is no damage: merges remove them\n',
-  });
-});
-
-test('version: product, commit, format, API, engines, Node.js; the real entry prints a text that the build kept', async () => {
-  const head = 'trawl 1.2.3 (0123456789ab)\nshard format 4\napi v5\nsymbols ';
-  const node = `node ${process.version}\n`;
-  const { stdout } = await run(['version']);
-  assert.equal(stdout, `${head}ctags 5 /ctags, tree-sitter 0.1\n${node}`);
-  for (const flag of ['--version', '-V'])
-    assert.equal((await run([flag])).stdout, `${head}tree-sitter 0.1\n${node}`, flag);
+test('version: product, commit, format, API, engines, Node.js; a text that the build kept', async () => {
   // The program itself answers with more than one word.
   const [kept, program, whole] = await Promise.all(
-    [['--version'], ['--version', '--'], ['version']].map(
-      (args) => start(args, { main: REAL_MAIN }).outcome,
-    ),
+    [['--version'], ['--version', '--'], ['version']].map((args) => startTrawl(args).ended),
   );
   const real =
     /^trawl \d+\.\d+\.\d+( \([\da-f]{12}\+?\))?\nshard format \d+\napi v5\.1\.6\nsymbols tree-sitter [\d.]+/;
   assert.match(kept!.stdout, real);
   assert.equal(kept!.stdout.replace(/, \/.*ctags$/m, ''), program!.stdout);
+  assert.equal((await trawl(['-V'])).stdout, program!.stdout);
   assert.equal(whole!.stdout.split('\n')[0], kept!.stdout.split('\n')[0]);
   assert.match(whole!.stdout, /tree-sitter [\d.]+\nnode v[\d.]+\n$/);
 });
 
-test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
-  const args = ['serve', '--default-source', '/checkout', '--port', '0'];
-  const env = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' };
-  const { child, outcome } = start(args, { env });
-  child.stderr?.on('data', (data: Buffer) => {
-    if (data.toString().includes('Try: curl')) child.kill('SIGTERM');
-  });
-  const { code, stdout, stderr } = await outcome;
-  assert.equal(code, 0);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^Serving on http:\/\/127\.0\.0\.1:4711$/m);
-  assert.ok(stderr.includes(`Index and accounts are in ${path.resolve('.trawl')}\n`));
-  assert.match(stderr, /^  http:\/\/127\.0\.0\.1:4711\/setup\?token=t$/m);
-  assert.deepEqual(echoed(stderr, 'closed'), {});
-  assert.deepEqual(echoed(stderr, 'serve'), {
-    dataDir: '.trawl',
-    change: {},
-    workers: 3,
-    sources: [],
-    defaultSource: '/checkout',
-    host: '127.0.0.1',
-    port: 0,
-    isAnonymous: true,
-  });
-});
-
-test('serve: named sources override the default one; a bad variable is exit 2', async () => {
-  const bad = await run(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
+test('serve: greets, takes the default source, ends with 0 on SIGTERM; a bad variable is exit 2', async () => {
+  const own = temporaryFolder();
+  const args = ['serve', '--default-source', repo, '--port', '0', '--data-dir', own];
+  const bad = await trawl(args, { env: { TRAWL_ANONYMOUS_ACCESS: 'yes' } });
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
-  const { child, outcome } = start(['serve', '--default-source', '/checkout', 'mine']);
-  child.stderr?.once('data', () => child.kill('SIGINT'));
-  assert.match((await outcome).stderr, /"sources":\["mine"\]/);
+  const running = startTrawl(args, { env: { TRAWL_ANONYMOUS_ACCESS: 'true' } });
+  await running.until(/ repo indexed /);
+  const { code, stdout, stderr } = await running.stop();
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.match(stderr, /^Serving on http:\/\/localhost:\d+$/m);
+  assert.ok(stderr.includes(`Index and accounts are in ${own}\n`));
+  assert.match(stderr, /^ {2}http:\/\/localhost:\d+\/setup\?token=\w+$/m);
+  assert.match(stderr, /^Try: curl -s http:\/\/localhost:\d+\/api\/search -H 'content-type/m);
 });
 
 interface Request {
   readonly url: string | undefined;
   readonly headers: IncomingHttpHeaders;
-  readonly body: unknown;
+  readonly body: SearchCall;
 }
 
-/** Runs `use` against a server that answers every request with `status` and `text`. */
+interface Asked {
+  readonly url: string;
+  readonly requests: readonly Request[];
+  /** Runs a command with `--url`. */
+  readonly run: (args: string, env?: Record<string, string>) => ReturnType<typeof trawl>;
+}
+
+/** Runs `use` against a server that answers every request with `status` and a text, or a value as JSON. */
 async function withServer(
   status: number,
-  text: string,
-  use: (url: string, requests: readonly Request[]) => Promise<void>,
+  answer: unknown,
+  use: (asked: Asked) => Promise<void>,
 ): Promise<void> {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   const contentType = text.startsWith('data: ') ? 'text/event-stream' : 'application/json';
   const requests: Request[] = [];
   const server = await startPlainServer(({ url, headers }, body, reply) => {
     requests.push({ url, headers, body: JSON.parse(body) });
     reply.writeHead(status, { 'content-type': contentType }).end(text);
   });
+  const { url } = server;
+  const run = (args: string, env = {}) => {
+    const [command = '', ...rest] = args.split(' ');
+    return trawl([command, '--url', url, ...rest], { env });
+  };
   try {
-    await use(server.url, requests);
+    await use({ url, requests, run });
   } finally {
     await server.close();
   }
 }
 
-test('search --url: posts the request with the key and prints the answer', async () => {
-  const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
-  await withServer(200, answer, async (url, requests) => {
-    const { code, stdout } = await run(['search', '--url', url, '--matches', '5', 'b'], {
-      TRAWL_API_KEY: 'svk_1',
-    });
-    assert.equal(code, 0);
-    assert.equal(stdout, 'r/a:f:1:b\n');
+const FOUND = response([file('f', [chunk('a «b» c\n')])]);
+
+const REQUESTED: readonly (readonly [args: string, call: Partial<SearchCall>])[] = [
+  ['search b', {}],
+  [
+    'search --regex --case-sensitive --matches=7 -C3 -- -x',
+    {
+      query: '-x',
+      matches: 7,
+      contextLines: 3,
+      isRegexEnabled: true,
+      isCaseSensitivityEnabled: true,
+    },
+  ],
+  ['search --json -A2 -B3 b', { matches: 1000, contextLines: 3 }],
+  ['explain --regex --matches 7 -C 2 b', { matches: 7, contextLines: 2, isRegexEnabled: true }],
+  ['explain -e b', { query: 'content:"b"', matches: 1000, isRegexEnabled: true }],
+  // A negated filter is a word, a pattern that looks like one is none.
+  ['search a -file:b or -lang:c', { query: 'a -file:b or -lang:c' }],
+  ['search -e -c:v', { query: 'content:"-c:v"', isRegexEnabled: true }],
+  ['search -le -c:v -f:b', { query: 'content:"-c:v" -f:b', isRegexEnabled: true }],
+  ['search -F -c:v', { query: 'content:"-c:v"', isRegexEnabled: true }],
+  ['search -F -- -c:v', { query: 'content:"-c:v"', isRegexEnabled: true }],
+];
+
+test('search, explain: flags reach the request, -- ends options, = joins', async () => {
+  await withServer(200, FOUND, async ({ run, requests }) => {
+    for (const [args, call] of REQUESTED) {
+      await run(args);
+      assert.deepEqual(requests.at(-1)?.body, { ...CALL, ...call }, args);
+    }
+  });
+});
+
+test('search --url: the request has the key; results go to standard output, statistics do not', async () => {
+  await withServer(200, FOUND, async ({ url, run, requests }) => {
+    const { code, stdout, stderr } = await run('search --stats b', { TRAWL_API_KEY: 'svk_1' });
+    assert.deepEqual([code, stdout], [0, 'r/a:f:1:a b c\n']);
+    assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
     assert.equal(requests[0]?.url, '/api/search');
     assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
-    assert.match(JSON.stringify(requests[0].body), /"matches":5,/);
-  });
-});
-
-test('search: TRAWL_URL, and a key from a file', async () => {
-  const keyFile = path.join(temporaryFolder(), 'key');
-  writeFileSync(keyFile, 'svk_2\n');
-  await withServer(200, JSON.stringify(response([])), async (url, requests) => {
+    const keyFile = path.join(temporaryFolder(), 'key');
+    writeFileSync(keyFile, 'svk_2\n');
     const env = { TRAWL_URL: `${url}/`, TRAWL_API_KEY_FILE: keyFile };
-    assert.equal((await run(['search', 'b'], env)).code, 1);
-    assert.equal(requests[0]?.headers.authorization, 'Bearer svk_2');
+    assert.equal((await trawl(['search', 'b'], { env })).code, 0);
+    assert.equal(requests[1]?.headers.authorization, 'Bearer svk_2');
+    const always = await run('search --color always b', { NO_COLOR: '1' });
+    assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
+    const auto = await run('search b', { FORCE_COLOR: '1' });
+    assert.ok(!auto.stdout.includes('\u001b'));
+  });
+  await withServer(200, response([]), async ({ run }) => {
+    const { code, stdout } = await run('search b');
+    assert.deepEqual([code, stdout], [1, '']);
   });
 });
 
-test('search --url: refusals and other servers are exit 2', async () => {
-  await withServer(401, NO_CREDENTIAL, async (url) => {
-    const { code, stderr } = await run(['search', '--url', url, 'b']);
-    assert.equal(code, 2);
-    assert.match(stderr, /^error: no credential .*--api-key or TRAWL_API_KEY.*key create/);
-    const wrong = await run(['search', '--url', url, '--api-key', 'svk_1', 'b']);
+test('explain: text or JSON on standard output', async () => {
+  await withServer(200, explanation(), async ({ run }) => {
+    const text = await run('explain b');
+    assert.equal(text.code, 0);
+    assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
+    const json = await run('explain --json b');
+    assert.deepEqual(JSON.parse(json.stdout), explanation());
+  });
+});
+
+const NO_CREDENTIAL = {
+  statusCode: 401,
+  errorCode: 'NOT_AUTHENTICATED',
+  message: 'no credential',
+};
+
+test('search --url: refusals and other servers are exit 2, a bad query with a caret', async () => {
+  const syntax = {
+    statusCode: 400,
+    errorCode: 'FAILED_TO_PARSE_QUERY',
+    message: 'no at position 2',
+  };
+  await withServer(400, syntax, async ({ run }) => {
+    for (const command of ['search', 'explain']) {
+      const { code, stdout, stderr } = await run(`${command} a (b`);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.equal(stderr, 'error: no at position 2\n  a (b\n    ^\n');
+    }
+  });
+  await withServer(401, NO_CREDENTIAL, async ({ run }) => {
+    for (const command of ['search', 'search --json']) {
+      const { code, stderr } = await run(`${command} b`);
+      assert.equal(code, 2);
+      assert.match(stderr, /^error: no credential .*--api-key or TRAWL_API_KEY.*key create/);
+    }
+    const wrong = await run('search --api-key svk_1 b');
     assert.equal(wrong.stderr, 'error: no credential\n');
   });
-  const { files, ...rest } = response([file('f', [chunk('«b»')])]);
+  const { files, ...rest } = FOUND;
   const others = [
     ...[5, [null], [{ ...files[0], chunks: [{}] }]].map((other) => ({ ...rest, files: other })),
     { ...rest, files, stats: null },
     { query: 1, plan: {}, totals: {}, best: [] },
-  ].map((other) => JSON.stringify(other));
+  ];
   for (const body of ['<html>', ...others])
-    await withServer(200, body, async (url) => {
+    await withServer(200, body, async ({ run }) => {
       for (const command of ['search', 'explain']) {
-        const { code, stderr } = await run([command, '--url', url, 'b']);
+        const { code, stderr } = await run(`${command} b`);
         assert.equal(code, 2);
-        assert.match(stderr, /unexpected answer .*HTTP 200; is it a Trawl daemon\?$/m, body);
+        assert.match(stderr, /unexpected answer .*HTTP 200; is it a Trawl daemon\?$/m);
       }
     });
-  const nobody = await run(['search', '--url', 'http://127.0.0.1:1', 'b']);
+  const nobody = await trawl(['search', '--url', 'http://127.0.0.1:1', 'b']);
   assert.equal(nobody.code, 2);
   assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
 });
 
-test('search --json --url: events as they arrive; an end without [DONE] is exit 2', async () => {
-  const { stats, files, repositoryInfo } = response([file('f', [chunk('«größe»\n')])]);
-  const events = [
-    { type: 'chunk', stats, files, repositoryInfo },
-    { type: 'final', accumulatedStats: stats, isSearchExhaustive: true },
-  ].map((event) => JSON.stringify(event));
-  const body = events.map((event) => `data: ${event}\n\n`).join('');
-  const lines = events.map((event) => `${event}\n`).join('');
-  await withServer(200, `${body}data: [DONE]\n\n`, async (url, requests) => {
-    const args = ['search', '--json', '--url', url, 'b'];
-    const whole = await run(args, { TRAWL_API_KEY: 'svk_1' });
-    assert.deepEqual([whole.code, whole.stdout, whole.stderr], [0, lines, '']);
-    assert.equal(requests[0]?.url, '/api/stream_search');
-    assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
+test('search --json: events as they arrive, one a line; an end without [DONE] is exit 2', async () => {
+  const { stats, repositoryInfo } = FOUND;
+  const chunkOf = (...files: (typeof FOUND)['files']) => ({
+    type: 'chunk',
+    stats,
+    files,
+    repositoryInfo,
   });
-  await withServer(200, body, async (url) => {
-    const cut = await run(['search', '--json', '--url', url, 'b']);
-    assert.deepEqual([cut.code, cut.stdout], [2, lines]);
+  const found = chunkOf(file('f', [chunk('«größe»\n')]));
+  const end = { type: 'final', accumulatedStats: stats, isSearchExhaustive: true };
+  const bodyOf = (events: readonly object[]): string =>
+    events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  const linesOf = (events: readonly object[]): string =>
+    events.map((event) => `${JSON.stringify(event)}\n`).join('');
+  const error = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'no' };
+  const incompleteReasons = ['internal_error'];
+  const broken = [
+    { type: 'error', error },
+    { ...end, isSearchExhaustive: false, incompleteReasons },
+  ];
+  for (const [events, code] of [
+    [[found, found, end], 0],
+    [[chunkOf(), end], 1],
+    [broken, 2],
+  ] as const)
+    await withServer(200, `${bodyOf(events)}data: [DONE]\n\n`, async ({ run, requests }) => {
+      const whole = await run('search --json --stats b', { TRAWL_API_KEY: 'svk_1' });
+      assert.deepEqual([whole.code, whole.stdout], [code, linesOf(events)]);
+      assert.match(whole.stderr, /^totalMatchCount +7$/m);
+      assert.equal(/^incomplete: internal_error/m.test(whole.stderr), code === 2);
+      assert.equal(requests[0]?.url, '/api/stream_search');
+      assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
+    });
+  await withServer(200, bodyOf([found, end]), async ({ run }) => {
+    const cut = await run('search --json b');
+    assert.deepEqual([cut.code, cut.stdout], [2, linesOf([found, end])]);
     assert.match(cut.stderr, /the stream ended early/);
-  });
-  await withServer(401, NO_CREDENTIAL, async (url) => {
-    const { code, stderr } = await run(['search', '--json', '--url', url, 'b']);
-    assert.equal(code, 2);
-    assert.match(stderr, /^error: no credential .*--api-key/);
   });
 });
 
@@ -572,7 +444,7 @@ const REFUSAL = `
   }`;
 
 test('the first search of an installed package keeps its code for the next, in the folder of the user', async () => {
-  const kept = path.dirname(REAL_MAIN);
+  const kept = path.dirname(MAIN);
   // Two folders below build/, as the bundle is.
   const copy = mkdtempSync(path.join(kept, '..', 'test-'));
   try {
@@ -582,7 +454,7 @@ test('the first search of an installed package keeps its code for the next, in t
     const folder = path.join(cache, 'trawl');
     const search = async (env = { XDG_CACHE_HOME: cache, HOME: '' }): Promise<string> => {
       const args = ['search', '--data-dir', path.join(cache, 'none'), 'b'];
-      return (await start(args, { main: path.join(copy, 'main.js'), env }).outcome).stderr;
+      return (await startTrawl(args, { main: path.join(copy, 'main.js'), env }).ended).stderr;
     };
     const output = await search();
     assert.match(output, /^error: /);
@@ -620,7 +492,7 @@ test('the first search of an installed package keeps its code for the next, in t
 });
 
 test('Node.js takes the code cache of the build; a damaged one, or that of another text, is rejected', async () => {
-  const kept = path.dirname(REAL_MAIN);
+  const kept = path.dirname(MAIN);
   const child = spawnSync(process.execPath, ['-e', REFUSAL], { cwd: kept, encoding: 'utf8' });
   assert.equal(child.stdout, 'true false\n'.repeat(3), child.stderr);
 
@@ -634,7 +506,7 @@ test('Node.js takes the code cache of the build; a damaged one, or that of anoth
     const damaged = Buffer.from(code).fill(0, code.length >> 1, (code.length >> 1) + 4096);
     for (const bad of [code.subarray(0, code.length >> 1), damaged]) {
       writeFileSync(path.join(copy, 'help.code'), bad);
-      assert.match((await start(['--help'], { main }).outcome).stdout, /^Usage: trawl /);
+      assert.match((await startTrawl(['--help'], { main }).ended).stdout, /^Usage: trawl /);
     }
     // V8 would take this code: it compares lengths.
     const other = readFileSync(path.join(kept, 'trawl.cjs'));
@@ -646,7 +518,7 @@ test('Node.js takes the code cache of the build; a damaged one, or that of anoth
     other.write('CODE', at, 'latin1');
     writeFileSync(path.join(copy, 'trawl.cjs'), other);
     writeFileSync(path.join(copy, 'help.code'), code);
-    assert.match((await start(['--help'], { main }).outcome).stdout, / CODE /);
+    assert.match((await startTrawl(['--help'], { main }).ended).stdout, / CODE /);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -8,13 +8,13 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { run } from './fake-services.ts';
+import { trawl } from '../e2e/daemon.ts';
 
 const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 const needs = (program: string) => ({ skip: isThere(program) ? false : `needs ${program}` });
 
 async function scriptOf(shell: string): Promise<string> {
-  const { code, stdout } = await run(['completion', shell]);
+  const { code, stdout } = await trawl(['completion', shell]);
   assert.equal(code, 0);
   const file = path.join(temporaryFolder(), shell === 'zsh' ? '_trawl' : 'trawl');
   writeFileSync(file, stdout);

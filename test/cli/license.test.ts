@@ -8,17 +8,14 @@ import { before, test } from 'node:test';
 import { parseExpiry } from '../../daemon/cli/commands/license.ts';
 import { parsePublicKey } from '../../daemon/accounts/licence-key.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { refuses, run, type Outcome } from './fake-services.ts';
+import { refuses, trawl, type Outcome, type StartOptions } from '../e2e/daemon.ts';
 
 const folder = temporaryFolder();
 const keyFile = path.join(folder, 'key.pem');
 let publicKey = '';
 
-function license(
-  args: readonly string[],
-  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
-): Promise<Outcome> {
-  return run(['license', ...args], env, input);
+function license(args: readonly string[], options?: StartOptions): Promise<Outcome> {
+  return trawl(['license', ...args], options);
 }
 
 /** The licence key that these options make. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { describeCheck } from '../../daemon/cli/commands/verify.ts';
 import { RequestError, describeError, pointAt } from '../../daemon/cli/errors.ts';
 import { formatExplanation } from '../../daemon/cli/explain-output.ts';
 import {
@@ -473,6 +474,11 @@ test('a shard of an index', () => {
   const unknown = fieldsOf(3, null);
   assert.equal(unknown['live docs'], 'unknown: a revision file is damaged');
   assert.equal(unknown['next merge'], 'none');
+});
+
+test('a shard that was checked', () => {
+  const good = { path: 'b', problems: [], deadCount: 2, outOfService: 'page 1' };
+  assert.equal(describeCheck(good), 'valid b: 2 docs in no revision; out of service: page 1');
 });
 
 const CARETS: readonly (readonly [query: string, position: number, displayed: string])[] = [

@@ -1,13 +1,22 @@
 // The two views of indexing progress, on a recording stream.
 
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import test from 'node:test';
 import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
 import { describeRound, describeStatus } from '../../daemon/cli/commands/status.ts';
 import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
 import type { IndexProgress } from '../../daemon/cli/progress.ts';
 import type { StatusReport } from '../../daemon/api/shapes/status-report.ts';
-import { Memory } from './fake-services.ts';
+
+/** Records output. */
+class Memory extends Writable {
+  text = '';
+  override _write(data: Buffer, _encoding: string, done: () => void): void {
+    this.text += data.toString();
+    done();
+  }
+}
 
 const PROGRESS: IndexProgress = {
   phase: 'reading',

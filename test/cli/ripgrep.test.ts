@@ -6,9 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { index, trawl } from '../e2e/daemon.ts';
+import { index, refuses, trawl } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { refuses, run } from './fake-services.ts';
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs ripgrep';
@@ -21,7 +20,7 @@ const TABLE = readFileSync('daemon/cli/README.md', 'utf8')
   });
 
 test('each option of the table is taken, or refused with what to write instead', async () => {
-  const { stdout: help } = await run(['search', '--help']);
+  const { stdout: help } = await trawl(['search', '--help']);
   assert.ok(TABLE.filter(({ state }) => state === 'same').length >= 25);
   for (const { option, state } of TABLE) {
     const isListed = new RegExp(`^  (?:-\\w, )?${option}[ ,]`, 'm').test(help);
@@ -32,7 +31,7 @@ test('each option of the table is taken, or refused with what to write instead',
 });
 
 test('the table has each option of both programs that has one name', { skip }, async () => {
-  const { stdout: help } = await run(['search', '--help']);
+  const { stdout: help } = await trawl(['search', '--help']);
   const theirs = spawnSync('rg', ['--help']).stdout.toString();
   const named = new Set(TABLE.map(({ option }) => option));
   for (const [, short, long] of help.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)/gm)) {

@@ -129,7 +129,7 @@ let lastCommand: Promise<unknown> = Promise.resolve();
  * commands beside each other, and the program's own start and output.
  */
 export function trawl(args: readonly string[], options: StartOptions = {}): Promise<Outcome> {
-  if (args[0] === 'serve') return startTrawl(args, options).ended;
+  if (args[0] === 'serve' && !args.includes('--help')) return startTrawl(args, options).ended;
   const outcome = lastCommand.then(() => runCommand(args, options));
   lastCommand = outcome.catch(() => {});
   return outcome;
@@ -138,7 +138,6 @@ export function trawl(args: readonly string[], options: StartOptions = {}): Prom
 async function runCommand(args: readonly string[], options: StartOptions): Promise<Outcome> {
   const { COMMANDS } = await import('../../daemon/cli/commands.ts');
   const { runProgram } = await import('../../daemon/cli/program.ts');
-  const { SERVICES } = await import('../../daemon/cli/services.ts');
   const [folder, environment] = [process.cwd(), process.env];
   const logFile = path.join(temporaryFolder(), 'log');
   const written = { stdout: '', stderr: '' };
@@ -156,7 +155,6 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
     process.chdir(options.cwd ?? '/');
     process.env = { ...env, ...options.env };
     const context = {
-      services: SERVICES,
       stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
       stdout,
       stderr: streamTo('stderr'),
@@ -175,6 +173,14 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
   }
   const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
   return { code, stdout: written.stdout, stderr: written.stderr + log };
+}
+
+/** A command that is refused before it does anything: its reason goes to standard error. */
+export async function refuses(args: readonly string[], message: RegExp): Promise<string> {
+  const { code, stdout, stderr } = await trawl(args);
+  assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+  assert.match(stderr, message);
+  return stderr;
 }
 
 export async function index(

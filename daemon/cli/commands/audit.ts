@@ -48,7 +48,7 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
   if (since !== undefined && since >= until)
     throw new UsageError(`--since ${isoTime(since)} is not before ${isoTime(until)}`);
   const query = { since: since === undefined ? since : isoTime(since), until: isoTime(until) };
-  await withOperator(context, flags, (operator) => {
+  await withOperator(flags, (operator) => {
     const pages = operator.pages<typeof listAuditRecords>('/api/ee/audit', query);
     return printTable(context, flags, about(repo, pages, context), {
       columns: ['timestamp', 'action', 'actor', 'target', 'metadata'],

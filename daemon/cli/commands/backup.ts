@@ -1,11 +1,15 @@
 // `trawl backup FILE`, `trawl restore FILE`. Secrets come from standard input, a file or the environment.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Command } from 'commander';
 import { messageOf } from '../../base/caught.ts';
+import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { countOf, formatBytes } from '../format.ts';
+import { configurationOf } from '../open-local.ts';
+import { withOperator } from '../operator-output.ts';
 import {
   addAction,
   addOwnOptions,
@@ -41,16 +45,17 @@ async function passphraseOption(
 }
 
 async function backup(file: string, flags: BackupFlags, context: CliContext): Promise<void> {
-  const { services, stderr } = context;
+  const { stderr } = context;
   const passphrase = await passphraseOption(flags, context);
-  const { size, hasClones } = await services.backup({
-    ...commonOptions(flags),
-    passphrase,
-    file,
-    withIndex: flags.withIndex ?? false,
-  });
+  const { writeBackupFile } = await import('../backup-file.ts');
+  const dataDir = path.resolve(flags.dataDir);
+  const input = { withIndex: flags.withIndex ?? false, ...omitUndefined({ passphrase }) };
+  const { size } = await withOperator(flags, (operator) =>
+    writeBackupFile(file, dataDir, operator.backup(input)),
+  );
   stderr.write(`${escapeControls(file)}: ${formatBytes(size)}\n`);
-  if (hasClones)
+  const { MIRROR_FOLDER } = await import('../../index/catalog/catalog.ts');
+  if (existsSync(path.join(dataDir, MIRROR_FOLDER)))
     stderr.write(
       'note: clones of hosted repositories are left out; after a restore the daemon fetches them again\n',
     );
@@ -71,14 +76,19 @@ function secretOption(file: string | undefined): string | undefined {
 }
 
 async function restore(file: string, flags: RestoreFlags, context: CliContext): Promise<void> {
-  const { services, stderr } = context;
-  const report = await services.restore({
-    ...commonOptions(flags),
-    passphrase: await passphraseOption(flags, context),
-    secret: secretOption(flags.secretFile),
+  const { stderr } = context;
+  const { restoreBackup } = await import('../../backup/restore.ts');
+  const { createLog } = await import('../../base/log.ts');
+  const configuration = await configurationOf(commonOptions(flags));
+  const report = await restoreBackup({
+    dataDir: configuration.dataDir,
+    databaseUrl: configuration.databaseUrl?.reveal(),
     file,
     isForced: flags.force ?? false,
+    passphrase: await passphraseOption(flags, context),
     isSecretDropped: flags.withoutPassphrase ?? false,
+    secret: secretOption(flags.secretFile) ?? configuration.secret?.reveal(),
+    log: createLog(configuration.log),
   });
   const { repoCount, userCount, createdAt, replaced } = report;
   if (replaced.length > 0) stderr.write(`replaced: ${escapeControls(replaced.join(', '))}\n`);

@@ -9,6 +9,7 @@ import { countOf } from '../format.ts';
 import { formatTable } from '../operator-output.ts';
 import { addExamples, readVariable } from '../options.ts';
 import type { CheckedFile } from '../probe-connections.ts';
+import { checkConfiguration } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface CheckFlags {
@@ -20,10 +21,10 @@ async function check(
   { online }: CheckFlags,
   context: CliContext,
 ): Promise<void> {
-  const { services, stdout, stderr, env } = context;
+  const { stdout, stderr, env } = context;
   const location = argument ?? readVariable(env, 'TRAWL_CONFIG');
   if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
-  const fileCheck = await services.checkConfiguration(location, online === true);
+  const fileCheck = await checkConfiguration(location, online === true);
   const { diagnostics, secrets, probed, probedProviders } = fileCheck;
   stdout.write(describeCheck(fileCheck));
   for (const note of notesOf(fileCheck)) stderr.write(`note: ${note}\n`);
@@ -128,8 +129,8 @@ export function addConfigCommand(program: Command, context: CliContext): void {
       'Shows the JSON schema of configuration files, for editors; a daemon serves it at /schemas/config.json.',
     )
     .action(async () => {
-      const document = await context.services.configurationSchema();
-      context.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+      const { schemaDocument } = await import('../../base/config/schema-document.ts');
+      context.stdout.write(`${JSON.stringify(schemaDocument(), undefined, 2)}\n`);
     });
   addExamples(schema, ['trawl config schema > trawl.schema.json']);
   addExamples(group, ['trawl config check trawl.json', 'trawl config schema']);

@@ -19,7 +19,8 @@ export function describeFindings(findings: readonly Finding[]): string {
 }
 
 async function run(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const { findings, isStuck } = await context.services.diagnose(commonOptions(flags));
+  const { diagnose } = await import('../doctor.ts');
+  const { findings, isStuck } = await diagnose(commonOptions(flags));
   context.stdout.write(flags.json ? formatJsonLines(findings) : describeFindings(findings));
   const code = Math.max(...findings.map(({ level }) => CODES[level]));
   if (isStuck) context.endNow(code);

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { SearchCall } from '../../api/search/search-schemas.ts';
-import { type SearchContext, EXIT_OK } from '../context.ts';
+import { type CliContext, EXIT_OK } from '../context.ts';
 import { formatExplanation } from '../explain-output.ts';
 import { addCommonOptions, addExamples, integer } from '../options.ts';
 import {
@@ -20,7 +20,7 @@ interface ExplainFlags extends QueryFlags {
 async function runExplain(
   call: SearchCall,
   flags: ExplainFlags,
-  context: SearchContext,
+  context: CliContext,
 ): Promise<void> {
   const source = await openSource(flags, context);
   try {
@@ -33,7 +33,7 @@ async function runExplain(
   }
 }
 
-export function addExplainCommand(program: Command, context: SearchContext): void {
+export function addExplainCommand(program: Command, context: CliContext): void {
   const command = program
     .command('explain')
     .summary('run a search and explain it')

@@ -25,7 +25,7 @@ async function add(
   flags: OperatorFlags,
   context: CliContext,
 ): Promise<void> {
-  await withOperator(context, flags, async (operator) => {
+  await withOperator(flags, async (operator) => {
     const body = { userId: email, repoIds: repos };
     const { added } = await operator.call<typeof addGrants>('POST', PATH, { body });
     context.stderr.write(`${escapeControls(email)}: ${countOf(added, 'grant')} added\n`);
@@ -42,7 +42,7 @@ async function remove(
   context: CliContext,
 ): Promise<void> {
   const body = { userId: email, repoIds: repos };
-  const { removed } = await callOperator<typeof removeGrants>(context, flags, 'DELETE', PATH, {
+  const { removed } = await callOperator<typeof removeGrants>(flags, 'DELETE', PATH, {
     body,
   });
   context.stderr.write(`${escapeControls(email)}: ${countOf(removed, 'grant')} removed\n`);
@@ -68,7 +68,7 @@ async function list(flags: ListFlags, context: CliContext): Promise<void> {
   const { user, repo } = flags;
   if (user !== undefined && repo !== undefined)
     throw new UsageError('give --user or --repo, not both');
-  await withOperator(context, flags, (operator) =>
+  await withOperator(flags, (operator) =>
     printTable(context, flags, pagesOf(operator, flags), {
       columns: ['email', 'repo', 'source'],
       cellsOf: (row) => row,

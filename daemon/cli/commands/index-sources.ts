@@ -15,6 +15,7 @@ import {
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
+import { indexSources } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface IndexFlags extends CommonFlags {
@@ -103,7 +104,7 @@ async function runIndex(
   flags: IndexFlags,
   context: CliContext,
 ): Promise<void> {
-  const { services, stdout, stderr } = context;
+  const { stdout, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
   const notes = isLogOnTerminal(flags, context) ? new LogNotes() : undefined;
   const options = {
@@ -118,7 +119,7 @@ async function runIndex(
   };
   let results: readonly JobResult[] = [];
   try {
-    results = await services.indexSources(options, progress.update);
+    results = await indexSources(options, progress.update);
   } finally {
     progress.stop();
     stderr.write(notes?.beyond(results) ?? '');

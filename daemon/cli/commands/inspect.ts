@@ -67,7 +67,7 @@ export function formatReport(report: ShardReport): string {
   return parts.join('\n');
 }
 
-export function addInspectCommand(program: Command, { services, stdout }: CliContext): void {
+export function addInspectCommand(program: Command, { stdout }: CliContext): void {
   const command = program
     .command('inspect')
     .summary('describe an index or a shard')
@@ -89,14 +89,13 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
   ]);
   command.action(async (path: string | undefined, flags: InspectFlags) => {
     const { docs, skipped, trigram, json } = flags;
+    const { inspectShard, summarizeIndex } = await import('../index-files.ts');
     if (path !== undefined) {
       const listed = skipped ? 'skipped' : docs && 'all';
-      const report = await services
-        .inspectShard({ path, docs: listed, trigram })
-        .catch((error: unknown) => {
-          if (systemCodeOf(error) !== 'ENOENT') throw error;
-          throw noFileError(path);
-        });
+      const report = await inspectShard({ path, docs: listed, trigram }).catch((error: unknown) => {
+        if (systemCodeOf(error) !== 'ENOENT') throw error;
+        throw noFileError(path);
+      });
       stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
       return;
     }
@@ -104,7 +103,7 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
       throw new UsageError(
         '--docs, --skipped and --trigram apply to a shard: give the path of its file',
       );
-    const report = await services.summarizeIndex(flags.dataDir);
+    const report = await summarizeIndex(flags.dataDir);
     stdout.write(json ? `${JSON.stringify(report)}\n` : formatSummary(report));
   });
 }

@@ -20,7 +20,7 @@ interface CreateFlags extends OperatorFlags {
 
 async function create(flags: CreateFlags, context: CliContext): Promise<void> {
   const body = { userId: flags.user, name: flags.name };
-  const made = await callOperator<typeof createKey>(context, flags, 'POST', PATH, { body });
+  const made = await callOperator<typeof createKey>(flags, 'POST', PATH, { body });
   context.stderr.write(
     `created key ${made.id} for ${made.email}; its value is shown only this once\n`,
   );
@@ -28,7 +28,7 @@ async function create(flags: CreateFlags, context: CliContext): Promise<void> {
 }
 
 async function list(flags: KeyFlags, context: CliContext): Promise<void> {
-  const keys = await callOperator<typeof listKeys>(context, flags, 'GET', PATH, {
+  const keys = await callOperator<typeof listKeys>(flags, 'GET', PATH, {
     query: { userId: flags.user },
   });
   const columns = ['id', 'email', 'name', 'state', 'createdAt', 'lastUsedAt'] as const;
@@ -36,7 +36,7 @@ async function list(flags: KeyFlags, context: CliContext): Promise<void> {
 }
 
 async function revoke(id: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const name = await withOperator(context, flags, async (operator) => {
+  const name = await withOperator(flags, async (operator) => {
     const keys = await operator.call<typeof listKeys>('GET', PATH);
     await operator.call<typeof deleteKey>('DELETE', `${PATH}/${encodeURIComponent(id)}`);
     return keys.find((key) => key.id === id)?.name ?? '';

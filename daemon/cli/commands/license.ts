@@ -247,14 +247,13 @@ function printInForce(licence: License, flags: OperatorFlags, { stdout }: CliCon
 }
 
 async function show(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await callOperator<typeof getLicence>(context, flags, 'GET', PATH);
+  const licence = await callOperator<typeof getLicence>(flags, 'GET', PATH);
   printInForce(licence, flags, context);
 }
 
 async function set(file: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   const key = file === '-' ? await text(context.stdin) : readFile(file);
   const licence = await withOperator(
-    context,
     flags,
     (operator) => operator.call<typeof setLicence>('PUT', PATH, { body: { key: key.trim() } }),
     flags.dataDir !== DATA_DIR,
@@ -263,7 +262,7 @@ async function set(file: string, flags: OperatorFlags, context: CliContext): Pro
 }
 
 async function remove(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const licence = await callOperator<typeof removeLicence>(context, flags, 'DELETE', PATH);
+  const licence = await callOperator<typeof removeLicence>(flags, 'DELETE', PATH);
   printInForce(licence, flags, context);
 }
 

@@ -7,6 +7,7 @@ import { type CliContext, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { addOwnOptions, addExamples, commonOptions } from '../options.ts';
 import type { CommonOptions } from '../open-local.ts';
+import { serveTools } from '../services.ts';
 
 async function runMcp(
   sources: readonly string[],
@@ -14,7 +15,7 @@ async function runMcp(
   context: CliContext,
 ): Promise<void> {
   const folders = sources.length > 0 ? sources : [currentFolder()];
-  await context.services.serveTools({ ...commonOptions(flags), sources: folders }, context);
+  await serveTools({ ...commonOptions(flags), sources: folders }, context);
   context.setExitCode(EXIT_OK);
 }
 

@@ -30,7 +30,7 @@ const TABLE = {
 };
 
 function list(flags: OperatorFlags, context: CliContext): Promise<void> {
-  return withOperator(context, flags, (operator) =>
+  return withOperator(flags, (operator) =>
     printTable(context, flags, operator.pages<typeof listRepoRules>(PATH), TABLE),
   );
 }
@@ -40,12 +40,12 @@ async function set(repos: string[], flags: OperatorFlags, context: CliContext): 
   if (Object.keys(change).length === 0)
     throw new UsageError('say what to change: --visibility, --enforce-permissions or another');
   const body = { repos, ...change };
-  const rows = await callOperator<typeof changeRepoRules>(context, flags, 'PATCH', PATH, { body });
+  const rows = await callOperator<typeof changeRepoRules>(flags, 'PATCH', PATH, { body });
   await printTable(context, flags, [rows], TABLE);
 }
 
 async function remove(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
-  const rows = await callOperator<typeof removeRepos>(context, flags, 'DELETE', PATH, {
+  const rows = await callOperator<typeof removeRepos>(flags, 'DELETE', PATH, {
     body: { repos },
   });
   await printTable(context, flags, [rows], TABLE);

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { type Command, Option } from 'commander';
 import type { SearchCall, SearchEvent } from '../../api/search/search-schemas.ts';
-import { type SearchContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
+import { type CliContext, EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { addCommonOptions, addExamples, integer, readVariable } from '../options.ts';
 import { pathStarts } from '../path-starts.ts';
 import {
@@ -57,7 +57,7 @@ function unitOf({ onlyMatching, vimgrep }: SearchFlags): OutputOptions['unit'] {
   return vimgrep ? 'match' : 'line';
 }
 
-function outputOptions(flags: SearchFlags, { stdout, env }: SearchContext): OutputOptions {
+function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputOptions {
   const isTerminal = stdout.isTTY === true;
   const isColorWelcome =
     isTerminal && readVariable(env, 'NO_COLOR') === undefined && env['TERM'] !== 'dumb';
@@ -88,7 +88,7 @@ function outputOptions(flags: SearchFlags, { stdout, env }: SearchContext): Outp
 async function runSearch(
   asked: SearchCall,
   flags: SearchFlags,
-  context: SearchContext,
+  context: CliContext,
 ): Promise<void> {
   const source = await openSource(flags, context);
   try {
@@ -109,7 +109,7 @@ async function printAnswer(
   call: SearchCall,
   flags: SearchFlags,
   output: OutputOptions,
-  context: SearchContext,
+  context: CliContext,
 ): Promise<void> {
   const response = await source.search(call, new AbortController().signal);
   context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
@@ -125,7 +125,7 @@ async function printEvents(
   source: SearchSource,
   call: SearchCall,
   flags: SearchFlags,
-  context: SearchContext,
+  context: CliContext,
 ): Promise<void> {
   let exitCode = EXIT_NONE;
   for await (const event of source.stream(call, new AbortController().signal)) {
@@ -143,7 +143,7 @@ function printEnd(
   final: Extract<SearchEvent, { type: 'final' }>,
   { matches }: SearchCall,
   flags: SearchFlags,
-  { stderr }: SearchContext,
+  { stderr }: CliContext,
 ): void {
   const { accumulatedStats: stats } = final;
   if (flags.stats) stderr.write(formatStats(stats));
@@ -226,7 +226,7 @@ function addLineOptions(command: Command): void {
     .setOptionValueWithSource('heading', undefined, 'default');
 }
 
-export function addSearchCommand(program: Command, context: SearchContext): void {
+export function addSearchCommand(program: Command, context: CliContext): void {
   const command = program
     .command('search')
     .summary('search the index')

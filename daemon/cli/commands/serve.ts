@@ -19,7 +19,7 @@ import type { StatusReport } from '../../api/shapes/status-report.ts';
 import { DEFAULTS } from '../../base/config/search-configuration.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress, type ProgressView } from '../progress.ts';
-import type { ServeOptions, Serving } from '../services.ts';
+import { serve, type ServeOptions, type Serving } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 import { describeIgnored, describeResult } from './index-sources.ts';
 import { describeRound, isRoundOver } from './status.ts';
@@ -161,13 +161,13 @@ function problemsOf({ connections }: StatusReport): string[] {
 }
 
 async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
-  const { services, stderr } = context;
+  const { stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
   const heedHangups = reloadOnHangup();
   let serving: Serving;
   try {
     const onWait = (reason: string): void => void stderr.write(`${escapeControls(reason)}\n`);
-    serving = await services.serve(options, progress.update, onWait);
+    serving = await serve(options, progress.update, onWait);
   } finally {
     progress.stop();
   }

@@ -120,7 +120,7 @@ async function* servedRepos(operator: Operator) {
 
 async function show(flags: StatusFlags, context: CliContext): Promise<void> {
   const { stdout } = context;
-  await withOperator(context, flags, async (operator) => {
+  await withOperator(flags, async (operator) => {
     const report = await operator.call<typeof getStatus>('GET', '/api/status');
     if (flags.repos !== true)
       stdout.write(flags.json ? formatJsonLines([report]) : describeStatus(report));

@@ -74,7 +74,6 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
     ...(await passwordOf(flags, context)),
   };
   const added = await withOperator(
-    context,
     flags,
     (operator) => operator.call<typeof createUser>('POST', ALL_PATH, { body: input }),
     // A folder without a data directory is probably the wrong one, unless it was named.
@@ -85,7 +84,7 @@ async function add(email: string, flags: AddFlags, context: CliContext): Promise
 }
 
 async function list(flags: OperatorFlags, context: CliContext): Promise<void> {
-  const users = await callOperator<typeof listUsers>(context, flags, 'GET', ALL_PATH);
+  const users = await callOperator<typeof listUsers>(flags, 'GET', ALL_PATH);
   await printTable(context, flags, [users], {
     columns: ['email', 'name', 'role', 'state', 'limit', 'createdAt', 'lastActivityAt'],
     cellsOf: (user) => ({ ...user, role: roleOf(user), ...stateOf(user) }),
@@ -99,19 +98,18 @@ function stateOf(user: UserView): { state: string; limit: string } {
 function callFor<E extends TypedEndpoint>(
   userId: string,
   flags: OperatorFlags,
-  context: CliContext,
   method: E['method'],
   path: string = PATH,
   body?: BodyOf<E>,
 ): Promise<AnswerOf<E>> {
-  return callOperator<E>(context, flags, method, path, {
+  return callOperator<E>(flags, method, path, {
     query: { userId },
     ...(body && { body }),
   });
 }
 
 async function show(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  const user = await callFor<typeof getUser>(email, flags, context, 'GET');
+  const user = await callFor<typeof getUser>(email, flags, 'GET');
   const rows: [string, string | undefined][] = [
     ['email', user.email],
     ['id', user.id],
@@ -132,7 +130,7 @@ type Change = BodyOf<typeof updateUser>;
 type ChangeCall<Value> = [email: string, value: Value, flags: OperatorFlags, context: CliContext];
 
 async function change(...[email, changes, flags, context]: ChangeCall<Change>): Promise<void> {
-  const user = await callFor<typeof updateUser>(email, flags, context, 'PATCH', PATH, changes);
+  const user = await callFor<typeof updateUser>(email, flags, 'PATCH', PATH, changes);
   const { state, limit } = stateOf(user);
   context.stderr.write(`${user.email}: ${roleOf(user)}, ${state}, requests per day: ${limit}\n`);
 }
@@ -147,7 +145,7 @@ const restore = (email: string, ...rest: [OperatorFlags, CliContext]) =>
   change(email, { suspended: false }, ...rest);
 
 async function remove(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
-  await callFor<typeof deleteUser>(email, flags, context, 'DELETE');
+  await callFor<typeof deleteUser>(email, flags, 'DELETE');
   context.stderr.write(
     `removed ${escapeControls(email)} with all sessions, keys, tokens and grants\n`,
   );
@@ -155,7 +153,7 @@ async function remove(email: string, flags: OperatorFlags, context: CliContext):
 
 async function unlink(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
   const path = `${PATH}/links`;
-  const { removed } = await callFor<typeof unlinkUser>(email, flags, context, 'DELETE', path);
+  const { removed } = await callFor<typeof unlinkUser>(email, flags, 'DELETE', path);
   const links = countOf(removed, 'link');
   context.stderr.write(
     `${escapeControls(email)}: removed ${links} with accounts of identity providers\n`,
@@ -165,7 +163,7 @@ async function unlink(email: string, flags: OperatorFlags, context: CliContext):
 async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
   const body = await passwordOf(flags, context);
   const path = `${PATH}/password`;
-  const set = callFor<typeof setUserPassword>(email, flags, context, 'PUT', path, body);
+  const set = callFor<typeof setUserPassword>(email, flags, 'PUT', path, body);
   const { setupUrl } = await set;
   if (setupUrl === undefined)
     context.stderr.write(`the password of ${escapeControls(email)} is set\n`);

@@ -33,7 +33,7 @@ export function describeChecks(checks: readonly ShardCheck[]): string {
 }
 
 export function addVerifyCommand(program: Command, context: CliContext): void {
-  const { services, stdout, stderr } = context;
+  const { stdout, stderr } = context;
   const command = program
     .command('verify')
     .summary('check shards for damage')
@@ -45,7 +45,8 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
   addCommonOptions(command);
   addExamples(command, ['trawl verify', 'trawl verify --data-dir /var/lib/trawl']);
   command.action(async (paths: string[], { dataDir }: { dataDir: string }) => {
-    const checks = await services.verifyShards({ dataDir, paths });
+    const { verifyShards } = await import('../index-files.ts');
+    const checks = await verifyShards({ dataDir, paths });
     for (const check of checks) stdout.write(`${describeCheck(check)}\n`);
     if (paths.length === 0) stderr.write(`${describeChecks(checks)}\n`);
     const isIntact = checks.every(({ problems }) => problems.length === 0);
