@@ -13,7 +13,7 @@ import { issueLicence } from '../../daemon/accounts/licence-issue.ts';
 import { makeLicenceKeyPair } from '../../daemon/accounts/licence-key.ts';
 import { endpoint, ok } from '../../daemon/api/shapes/endpoint.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { openControlPlane, type ControlPlane } from '../../daemon/app/control-plane.ts';
+import type { ControlPlane } from '../../daemon/app/control-plane.ts';
 import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
@@ -24,6 +24,7 @@ import type { RepoSet } from '../../daemon/engine/query/repo-set.ts';
 import { scopeOf } from '../../daemon/engine/search/scope.ts';
 import type { DumpPart } from '../../daemon/store/dump.ts';
 import { createLog } from '../../daemon/base/log.ts';
+import { openControl } from '../../test/http/harness.ts';
 import { seededRandom } from '../samples.ts';
 import { formatMs, formatTable, summarizeLatency } from '../../daemon/cli/bench/statistics.ts';
 
@@ -221,7 +222,7 @@ async function main(databaseUrl: string | undefined): Promise<void> {
     },
   });
   const log = createLog({ level: 'error', format: 'text', write: (line) => console.error(line) });
-  const control = await openControlPlane(configuration, new RepoDirectory(() => REPOS), log);
+  const control = await openControl(configuration, new RepoDirectory(() => REPOS), log);
   try {
     console.error('filling the store');
     await fill(control);

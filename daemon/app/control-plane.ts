@@ -1,4 +1,4 @@
-// Opens and closes the store, and the parts that authenticate and limit callers.
+// Opens and closes the parts that authenticate and limit callers.
 
 import { Accounts } from '../accounts/accounts.ts';
 import type { Configuration } from '../base/config/configuration.ts';
@@ -6,7 +6,7 @@ import { readProductVersion } from '../base/config/version.ts';
 import { Ledger } from '../accounts/limits.ts';
 import { instanceOf } from './open-index.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
-import { ANSWER_MS_MAX, openStore, type Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { Log } from '../base/log.ts';
 
 export interface ControlPlane {
@@ -20,56 +20,43 @@ export interface ControlPlane {
   readonly close: () => Promise<void>;
 }
 
-/** The data directory must be locked; a given store stays open. Errors: NOT_READY without the store; ConfigError. */
+/** The data directory must be locked; the store stays open. Errors: NOT_READY without the store; ConfigError. */
 export async function openControlPlane(
   configuration: Configuration,
   directory: RepoDirectory,
   log: Log,
+  store: Store,
   now: () => number = Date.now,
-  open?: Store,
 ): Promise<ControlPlane> {
-  const { dataDir, databaseUrl } = configuration;
-  const address = databaseUrl?.reveal();
-  const answerMsMax = ANSWER_MS_MAX;
-  const store = open ?? (await openStore({ dataDir, databaseUrl: address, log, answerMsMax }));
-  const closeStore = async (): Promise<void> => {
-    if (open === undefined) await store.close();
+  const version = readProductVersion();
+  const instance = instanceOf(store, configuration.dataDir);
+  const accounts = await Accounts.open({
+    configuration,
+    store,
+    directory,
+    instance,
+    version,
+    log,
+    now,
+  });
+  const ledger = new Ledger({
+    store: store.usage,
+    log,
+    get creditMs() {
+      return configuration.settings.storeGraceMs;
+    },
+  });
+  return {
+    store,
+    accounts,
+    ledger,
+    degraded: () => degradationsOf(store),
+    isLost: () => store.isAway && store.uninformedMs > configuration.settings.storeGraceMs,
+    close: async () => {
+      await ledger.close();
+      await accounts.close();
+    },
   };
-  try {
-    const version = readProductVersion();
-    const instance = instanceOf(store, dataDir);
-    const accounts = await Accounts.open({
-      configuration,
-      store,
-      directory,
-      instance,
-      version,
-      log,
-      now,
-    });
-    const ledger = new Ledger({
-      store: store.usage,
-      log,
-      get creditMs() {
-        return configuration.settings.storeGraceMs;
-      },
-    });
-    return {
-      store,
-      accounts,
-      ledger,
-      degraded: () => degradationsOf(store),
-      isLost: () => store.isAway && store.uninformedMs > configuration.settings.storeGraceMs,
-      close: async () => {
-        await ledger.close();
-        await accounts.close();
-        await closeStore();
-      },
-    };
-  } catch (error) {
-    await closeStore();
-    throw error;
-  }
 }
 
 function degradationsOf({ isAway, lastError }: Store): string[] {

@@ -391,7 +391,7 @@ async function openControl(
   { configuration, log }: DaemonOptions,
 ): Promise<ControlPlane> {
   const store = instance.index.store;
-  const control = await openControlPlane(configuration, directory, log, Date.now, store);
+  const control = await openControlPlane(configuration, directory, log, store);
   const applyRules = (): Promise<void> =>
     instance.indexer.rules
       .apply()

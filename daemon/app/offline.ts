@@ -33,7 +33,6 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       { ...configuration, owner: undefined },
       directory,
       log,
-      Date.now,
       store,
     );
     const services = servicesOf(operatorServiceOf(configuration, opened));

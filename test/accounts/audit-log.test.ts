@@ -5,10 +5,10 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { ORG } from '../../daemon/accounts/audit-log.ts';
-import { openControlPlane } from '../../daemon/app/control-plane.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import { openControl } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 test('a record that cannot be written before the end is logged', async () => {
@@ -16,7 +16,7 @@ test('a record that cannot be written before the end is logged', async () => {
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });
   const configuration = readConfiguration({ env: { TRAWL_DATA_DIR: folder } });
-  const control = await openControlPlane(configuration, new RepoDirectory(() => []), log);
+  const control = await openControl(configuration, new RepoDirectory(() => []), log);
   const { auditLog } = control.accounts;
   auditLog.note({ id: 'somebody', type: 'user' }, 'user.performed_code_search', ORG);
   await auditLog.flush();

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { openControlPlane } from '../../daemon/app/control-plane.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { createLog } from '../../daemon/base/log.ts';
+import { openControl } from '../http/harness.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const VOID = /instance secret has changed/;
@@ -16,7 +16,7 @@ async function linesOfStart(folder: string, secret: string | undefined): Promise
   const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });
   const env = { TRAWL_DATA_DIR: folder, TRAWL_SECRET: secret };
   const directory = new RepoDirectory(() => []);
-  const control = await openControlPlane(readConfiguration({ env }), directory, log);
+  const control = await openControl(readConfiguration({ env }), directory, log);
   await control.close();
   return lines.filter((line) => VOID.test(line));
 }

@@ -21,7 +21,8 @@ import { createServer, type RunningServer } from '../../daemon/http/server.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { createLog } from '../../daemon/base/log.ts';
+import { createLog, type Log } from '../../daemon/base/log.ts';
+import { ANSWER_MS_MAX, openStore } from '../../daemon/store/store.ts';
 import { checkReply } from '../api/checker.ts';
 import { sendRaw, type RawCall, type RawReply } from './raw-client.ts';
 import { sendInProcess } from './in-process.ts';
@@ -266,6 +267,34 @@ function stateOf(
   };
 }
 
+/** The control plane with a store of its own, which it closes. */
+export async function openControl(
+  configuration: Configuration,
+  directory: RepoDirectory,
+  log: Log,
+  now?: () => number,
+): Promise<ControlPlane> {
+  const { dataDir, databaseUrl } = configuration;
+  const address = databaseUrl?.reveal();
+  const store = await openStore({
+    dataDir,
+    databaseUrl: address,
+    log,
+    answerMsMax: ANSWER_MS_MAX,
+  });
+  try {
+    const control = await openControlPlane(configuration, directory, log, store, now);
+    const close = async (): Promise<void> => {
+      await control.close();
+      await store.close();
+    };
+    return { ...control, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
   const listRepos = typeof repos === 'function' ? repos : () => repos;
@@ -287,7 +316,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   const directory = new RepoDirectory(listRepos);
-  const control = await openControlPlane(configuration, directory, log, options.now);
+  const control = await openControl(configuration, directory, log, options.now);
   await control.store.repos.change(() => ({ changed: directory.all.map(storedOf), result: null }));
   const services: Services = {
     repos: directory,

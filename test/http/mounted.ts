@@ -3,7 +3,7 @@
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import { type Environment, readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog, type Log } from '../../daemon/base/log.ts';
-import { type ControlPlane, openControlPlane } from '../../daemon/app/control-plane.ts';
+import type { ControlPlane } from '../../daemon/app/control-plane.ts';
 import type {
   AdapterOptions,
   BoundAddress,
@@ -14,7 +14,7 @@ import type { Endpoint } from '../../daemon/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
-import { closeLater } from './harness.ts';
+import { closeLater, openControl } from './harness.ts';
 
 export interface Mounted {
   readonly handle: HttpHandler;
@@ -41,7 +41,7 @@ export async function mountEndpoints(
   const log = createLog({ level: 'info', format: 'json', write });
   const guests = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_DATA_DIR: temporaryFolder() };
   const configuration = readConfiguration({ env: { ...guests, ...env } });
-  const control = await openControlPlane(configuration, new RepoDirectory(() => []), log);
+  const control = await openControl(configuration, new RepoDirectory(() => []), log);
   await control.accounts.begin({ baseUrl: 'http://localhost', isLoopback: true });
   const pipeline = new Pipeline({
     endpoints,
