@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { openOwn } from './own-file.ts';
 
-/** A file id. Ids of 16 digits were given until 2026-11-23 and stay valid: the prefix of a checksum inside the file. */
-export const FILE_ID = /[0-9a-f]{16}(?:[0-9a-f]{48})?/;
+/** A file id. */
+export const FILE_ID = /[0-9a-f]{64}/;
 
 /** Digits of a shortened file id, for people and where space is short. */
 export const SHORT_ID_SIZE = 16;

@@ -4,7 +4,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isShortage, messageOf, systemCodeOf } from '../base/caught.ts';
-import { FILE_ID, hashFile, SHORT_ID_SIZE } from '../base/file-hash.ts';
+import { FILE_ID, hashFile } from '../base/file-hash.ts';
 import { NoFileError } from '../base/own-file.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
@@ -141,7 +141,7 @@ function problemOfShard(module: WebAssembly.Module, file: string): string | unde
 
 function problemOfName(file: string): string | undefined {
   const { name } = path.parse(file);
-  const isHash = name.length > SHORT_ID_SIZE && FILE_ID.exec(name)?.[0] === name;
+  const isHash = FILE_ID.exec(name)?.[0] === name;
   return isHash && hashFile(file) !== name ? 'its content belongs to another name' : undefined;
 }
 
