@@ -68,8 +68,8 @@ export function noteSources(dataDir: string, sources: readonly string[]): void {
   }
 }
 
-/** What the current folder is called inside of it. */
-function realPathOf(place: string): string {
+/** What the current folder is called inside of it; of a place that is gone, its absolute path. */
+export function realPathOf(place: string): string {
   try {
     return realpathSync.native(place);
   } catch {
@@ -103,8 +103,7 @@ function isOwn(folder: string): boolean {
   return stat?.isDirectory() === true && stat.uid === (process.getuid?.() ?? stat.uid);
 }
 
-function isBelow(place: string, folder: string): boolean {
-  return (
-    place === folder || place.startsWith(folder === path.sep ? folder : `${folder}${path.sep}`)
-  );
+/** Whether an absolute path is that of a folder, or below it. */
+export function isBelow(place: string, folder: string): boolean {
+  return folder === path.sep || `${place}${path.sep}`.startsWith(`${folder}${path.sep}`);
 }

@@ -2,8 +2,6 @@
 // wait for the first index. Results name sources that the daemon of another process does not search.
 
 import { setMaxListeners } from 'node:events';
-import { realpathSync } from 'node:fs';
-import path from 'node:path';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,9 +23,9 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { Log } from '../base/log.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
-import { callControl, NoDaemonError } from './control-client.ts';
+import { callControl, NoDaemonError, systemAccount } from './control-client.ts';
 import { isErrorObject, RequestError } from './errors.ts';
-import { systemAccount } from './control-client.ts';
+import { isBelow, realPathOf } from './known-sources.ts';
 import { Operator, reach } from './operator.ts';
 
 /** Tool clients give a call a minute by default. The index of Linux, 79,000 files, takes 13 s. */
@@ -172,18 +170,6 @@ export class ToolCalls {
       await Promise.race([daemon.indexed.catch(() => {}), pause]);
     }
   }
-}
-
-function realPathOf(place: string): string {
-  try {
-    return realpathSync.native(place);
-  } catch {
-    return place;
-  }
-}
-
-function isBelow(place: string, folder: string): boolean {
-  return folder === path.sep || `${place}${path.sep}`.startsWith(`${folder}${path.sep}`);
 }
 
 /** The daemon is gone, or it has ended the session. */
