@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { search } from '../../daemon/engine/search/search.ts';
 import { type Instance, openInstance } from '../../daemon/app/instance.ts';
@@ -113,10 +114,10 @@ async function compare(what: string): Promise<void> {
 }
 
 function open(mergeLimits: MergeLimits, name = 'data'): Promise<Instance> {
+  const flags = { dataDir: path.join(work, name) };
+  const settings = { maxFileSize: 2 << 20 };
   return openInstance({
-    dataDir: path.join(work, name),
-    filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
-    searchTimeoutMs: 0,
+    configuration: readConfiguration({ env: {}, flags, settings }),
     findsSymbols: false,
     mergeLimits,
     log,

@@ -4,13 +4,11 @@
 import path from 'node:path';
 import type { ShardFault } from '../engine/host/space.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
-import type { FilterSettings } from '../engine/build/filters.ts';
 import { type LiveShard, SnapshotManager } from '../engine/search/snapshot.ts';
 import { HeapTrimmer } from '../engine/host/heap.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { clearNotes } from '../engine/host/search-note.ts';
 import { BuildThreads } from '../engine/build/build-threads.ts';
-import { GIT_TIMEOUT_MS } from '../sources/git/git.ts';
 import { allowGitPaths } from '../sources/git/git-paths.ts';
 import { boundGit } from '../sources/git/git-watch.ts';
 import { type Index, openIndex } from './open-index.ts';
@@ -26,45 +24,34 @@ import { takeDataDir } from '../index/catalog/data-dir.ts';
 import type { PassProgress } from '../engine/symbols/pass-loop.ts';
 import { Indexer } from '../sync/indexer.ts';
 import type { HostAccess } from '../sync/connections/connections.ts';
-import {
-  type ConnectionLimits,
-  connectionLimitsOf,
-  type JobLimits,
-  jobLimitsOf,
-} from '../sync/jobs/job-limits.ts';
+import { type ConnectionLimits, connectionLimitsOf, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { MergeLimits } from '../index/merge/merge-plan.ts';
 import { Served } from '../index/served/served.ts';
 import { OnDemandRevisions } from '../index/on-demand/on-demand.ts';
-import type { OnDemandLimits } from '../index/on-demand/on-demand-limits.ts';
 import { IntegrityPass } from '../index/upkeep/integrity-pass.ts';
 import { SymbolIndexer } from '../sync/symbol-indexer.ts';
 import { messageOf } from '../base/caught.ts';
-import { readSettings, type Settings } from '../base/config/settings.ts';
+import type { Configuration } from '../base/config/configuration.ts';
 import type { Log } from '../base/log.ts';
 
 const ON_DEMAND_FOLDER = 'on-demand';
 
-export interface InstanceOptions extends SearchOptions {
+export interface InstanceOptions {
+  readonly configuration: Configuration;
   readonly log: Log;
-  /** Of a PostgreSQL store; absent: the embedded store. */
-  readonly databaseUrl?: string | undefined;
-  readonly filters: FilterSettings;
-  /** Absolute paths outside of the sources that git may read for them; default: none. */
-  readonly gitPaths?: readonly string[];
-  /** Of a git call for a request; a call without progress for twice as long is killed. Default: as in the settings. */
-  readonly gitTimeoutMs?: number;
-  /** Absent: only indexed revisions are searched. */
-  readonly onDemand?: OnDemandLimits | undefined;
+  /** Of each job; default: one, so that a failure is reported at once. */
+  readonly jobAttempts?: number;
+  /** Default: only indexed revisions are searched. */
+  readonly isOnDemand?: boolean;
   readonly findsSymbols?: boolean;
-  /** The current limits; default: one attempt, so that a failure is reported at once. */
-  readonly jobLimits?: () => JobLimits;
   /** For merging shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly hosts?: HostAccess | undefined;
-  /** Default: as in the default settings. */
-  readonly connectionLimits?: () => ConnectionLimits;
+  /** Default: by the settings. */
+  readonly connectionLimits?: (() => ConnectionLimits) | undefined;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
+  readonly onCompleted?: SearchOptions['onCompleted'];
 }
 
 export interface Instance extends Searching {
@@ -81,7 +68,7 @@ export interface Instance extends Searching {
 
 /** Errors: LockedError if it has an owner already; an unreadable catalog. */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
-  const unlock = await takeDataDir(options.dataDir);
+  const unlock = await takeDataDir(options.configuration.dataDir);
   try {
     return await openLocked(options, unlock);
   } catch (error) {
@@ -91,10 +78,10 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 }
 
 async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
-  const { dataDir, databaseUrl, log } = options;
-  allowGitPaths(options.gitPaths ?? []);
-  boundGit(() => options.gitTimeoutMs ?? GIT_TIMEOUT_MS);
-  const index = await openIndex(dataDir, databaseUrl, log);
+  const { configuration, log } = options;
+  allowGitPaths(configuration.gitPaths);
+  boundGit(() => configuration.settings.gitTimeoutMs);
+  const index = await openIndex(configuration.dataDir, configuration.databaseUrl?.reveal(), log);
   const close = async (): Promise<void> => {
     await index.close();
     unlock();
@@ -106,14 +93,6 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     await index.close();
     throw error;
   }
-}
-
-/** Limits of one attempt, read once. */
-function defaultOf<Limits>(
-  limitsOf: (settings: Settings, attempts: number) => Limits,
-): () => Limits {
-  const limits = limitsOf(readSettings(), 1);
-  return () => limits;
 }
 
 /** Files that a search may open stay until it has ended. */
@@ -133,7 +112,7 @@ async function openUpkeep(
   { module, snapshots, threadCount: workers }: SearchHost,
   heap: HeapTrimmer,
 ): Promise<Upkeep> {
-  const { log, dataDir, findsSymbols = true } = options;
+  const { configuration, log, jobAttempts = 1, findsSymbols = true } = options;
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
   let symbols: SymbolIndexer | undefined;
@@ -152,16 +131,15 @@ async function openUpkeep(
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
     onSymbolsLost: (shardId, reason) => indexer?.symbols.findAgain(shardId, reason),
   });
-  if (options.onDemand !== undefined)
+  if (options.isOnDemand === true)
     onDemand = await OnDemandRevisions.open({
       module,
       catalog,
       snapshots,
-      folder: path.join(dataDir, ON_DEMAND_FOLDER),
+      folder: path.join(configuration.dataDir, ON_DEMAND_FOLDER),
       isOut: (shardId) => served.isOut(shardId),
-      filters: () => options.filters,
-      // Safety: if it is there once, it always is.
-      limits: () => options.onDemand!,
+      filters: () => configuration.settings,
+      limits: () => configuration.settings.onDemandRevisions,
       threads: new BuildThreads(module, workers, 'demand'),
       symbolWorkers: findsSymbols ? workers : 0,
       log,
@@ -172,16 +150,17 @@ async function openUpkeep(
     registry,
     served,
     jobRows: store.jobs,
-    filters: () => options.filters,
+    filters: () => configuration.settings,
     threads: new BuildThreads(module, workers),
-    jobLimits: options.jobLimits ?? defaultOf(jobLimitsOf),
+    jobLimits: () => jobLimitsOf(configuration.settings, jobAttempts),
     log,
     mergeLimits: options.mergeLimits,
     connectionRows: store.connections,
     instance: instanceId,
     isAlone: store.kind === 'embedded',
     hosts: options.hosts,
-    connectionLimits: options.connectionLimits ?? defaultOf(connectionLimitsOf),
+    connectionLimits:
+      options.connectionLimits ?? (() => connectionLimitsOf(configuration.settings, jobAttempts)),
     onProgress: options.onProgress,
     onNewShards: () => heap.noteBuilt(),
     findSymbols: () => void symbols?.run(),
@@ -198,9 +177,18 @@ async function joined(
   index: Index,
   close: () => Promise<void>,
 ): Promise<Instance> {
-  const { log } = options;
+  const { configuration, log, onCompleted } = options;
   const { catalog } = index;
-  const host = openSearchHost(options, catalog, await compileCore(), true);
+  const searching: SearchOptions = {
+    dataDir: configuration.dataDir,
+    get searchTimeoutMs() {
+      return configuration.settings.searchTimeoutMs;
+    },
+    workers: configuration.workerCount,
+    log,
+    onCompleted,
+  };
+  const host = openSearchHost(searching, catalog, await compileCore(), true);
   const { module, pool, snapshots } = host;
   const heap = new HeapTrimmer();
   keepSearched(catalog, snapshots, log);
@@ -220,7 +208,7 @@ async function joined(
     log,
   });
   await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
-  const parts = enginePartsOf(options, catalog, host, onDamage, {
+  const parts = enginePartsOf(searching, catalog, host, onDamage, {
     connectionsOf: (repoId) => indexer.connections?.namesOf(repoId) ?? [],
     revisions: onDemand && ((...requested) => onDemand.snapshotWith(...requested)),
   });

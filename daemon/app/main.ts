@@ -31,7 +31,6 @@ import { objectPool } from '../sources/git/object-pool.ts';
 import type { RepoRecord, SourceKind } from '../repos/records.ts';
 import { Reread } from './reread.ts';
 import type { Indexer } from '../sync/indexer.ts';
-import { connectionLimitsOf, jobLimitsOf } from '../sync/jobs/job-limits.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import type { AddedSources } from '../sync/sources/repo-sources.ts';
 import type { Served } from '../index/served/served.ts';
@@ -301,24 +300,10 @@ function openDataDir(
   observers: Observers,
 ): Promise<Instance> {
   return openInstance({
-    dataDir: configuration.dataDir,
-    databaseUrl: configuration.databaseUrl?.reveal(),
-    get filters() {
-      return configuration.settings;
-    },
-    gitPaths: configuration.gitPaths,
-    get gitTimeoutMs() {
-      return configuration.settings.gitTimeoutMs;
-    },
-    get searchTimeoutMs() {
-      return configuration.settings.searchTimeoutMs;
-    },
-    get onDemand() {
-      return configuration.settings.onDemandRevisions;
-    },
-    workers: configuration.workerCount,
-    jobLimits: () => jobLimitsOf(configuration.settings, JOB_ATTEMPTS),
+    configuration,
     log,
+    jobAttempts: JOB_ATTEMPTS,
+    isOnDemand: true,
     hosts: {
       openHost: (name, settings) =>
         openConnection(name, settings, { log, env, apps: configuration.apps }),
@@ -330,7 +315,6 @@ function openDataDir(
         return secret && readSecretSource(secret, env);
       },
     },
-    connectionLimits: () => connectionLimitsOf(configuration.settings, JOB_ATTEMPTS),
     onProgress,
     onCompleted: (search, origin) => {
       noteSearch(observers, search, origin);

@@ -22,12 +22,9 @@ export async function offerIndex(options: CommonOptions): Promise<string | undef
   if (!/^\s*(?:y(?:es)?\s*)?$/i.test(answer)) return undefined;
   const dataDir = ownDataDir(folder);
   const progress = createProgress(stderr, true);
-  const made = { ...options, dataDir, logLevel: options.logLevel ?? 'warn' };
+  const made = { ...options, dataDir, logLevel: options.logLevel ?? 'warn', symbols: true };
   try {
-    const results = await indexSources(
-      { ...made, sources: [folder], change: {}, isForced: false, findsSymbols: true },
-      progress.update,
-    );
+    const results = await indexSources([folder], made, progress.update);
     progress.stop();
     for (const result of results) stderr.write(`${describeResult(result)}\n`);
   } finally {

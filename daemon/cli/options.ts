@@ -27,16 +27,6 @@ export function readVariable(env: Environment, name: string): string | undefined
   return env[name] || undefined;
 }
 
-/** Errors: UsageError for values other than `true` and `false`. */
-export function readBoolean(env: Environment, name: string): boolean | undefined {
-  const value = readVariable(env, name);
-  if (value === undefined) return undefined;
-  if (value !== 'true' && value !== 'false') {
-    throw new UsageError(`${name} must be true or false, not ${value}`);
-  }
-  return value === 'true';
-}
-
 /** A secret: the variable itself, or the first line of the file in NAME_FILE. */
 export function readSecret(env: Environment, name: string): string | undefined {
   const file = readVariable(env, `${name}_FILE`);

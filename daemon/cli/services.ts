@@ -6,32 +6,23 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { createLog, type Log } from '../base/log.ts';
 import type { Daemon } from '../app/main.ts';
-import type { SourceKind } from '../repos/records.ts';
-import type { RepoChange } from '../index/register/change-repo.ts';
 import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { CheckedFile, HostOpener } from './probe-connections.ts';
 import { noteSources } from './known-sources.ts';
-import { type CommonOptions, configurationOf } from './open-local.ts';
+import { type CommonOptions, configurationOf, quietly } from './open-local.ts';
+import { type CommonFlags, repoChange } from './options.ts';
 import type { IndexProgress, ProgressListener } from './progress.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
-interface SourceOptions extends CommonOptions {
-  readonly sources: readonly string[];
-  /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
-  readonly mode?: SourceKind | undefined;
-  readonly change: RepoChange;
-}
-
-export interface ServeOptions extends SourceOptions {
+export interface ServeFlags extends CommonFlags {
   readonly host: string;
-  /** 0: any free port. */
   readonly port: number;
-  readonly baseUrl?: string | undefined;
-  readonly isAnonymous: boolean;
-  readonly defaultSource?: string | undefined;
-  /** Absent: the number of cores. */
-  readonly workers?: number | undefined;
+  readonly baseUrl?: string;
+  readonly anonymous?: boolean;
+  readonly workers?: number;
+  /** Source if neither sources nor connections are given; `npm start` passes the checkout. */
+  readonly defaultSource?: string;
 }
 
 export interface Serving extends Omit<Daemon, 'needsCredential' | 'handle' | 'isFirstIndexing'> {
@@ -51,20 +42,21 @@ async function waitsForNone(error: unknown): Promise<never> {
 
 /** Resolves once the daemon listens. `onWait` gets the reason while it waits for the configuration file. */
 export async function serve(
-  options: ServeOptions,
+  given: readonly string[],
+  flags: ServeFlags,
   onProgress: ProgressListener,
   onWait: (reason: string) => void,
 ): Promise<Serving> {
+  const { host, port, baseUrl, anonymous: anonymousAccess, workers, defaultSource, mode } = flags;
+  const change = repoChange(flags);
   const { startDaemon } = await import('../app/main.ts');
   const { supervised } = await import('../app/supervised.ts');
-  const { host, port, baseUrl, isAnonymous, workers, defaultSource } = options;
-  const anonymousAccess = isAnonymous ? true : undefined;
-  const flags = { host, port, baseUrl, anonymousAccess, workers };
-  const configuration = await configurationOf(options, flags, onWait);
+  const values = { host, port, baseUrl, anonymousAccess, workers };
+  const configuration = await configurationOf(flags, values, onWait);
   const log = createLog(configuration.log);
   const isAlone = Object.keys(configuration.connections).length === 0;
-  const isDefault = options.sources.length === 0 && isAlone && defaultSource !== undefined;
-  const sources = (isDefault ? [defaultSource] : options.sources).map(localPath);
+  const isDefault = given.length === 0 && isAlone && defaultSource !== undefined;
+  const sources = (isDefault ? [defaultSource] : given).map(localPath);
   if (isAlone && sources.length > 0)
     await checkSources(configuration.dataDir, sources).catch(waitsForNone);
   const show = withSpeed(progressListener(configuration, log, onProgress));
@@ -73,12 +65,12 @@ export async function serve(
     log,
     env: process.env,
     sources,
-    mode: options.mode,
-    change: options.change,
+    mode,
+    change,
     onProgress: (repo, progress) => show({ repo, ...progress }),
   });
   const daemon = await started.catch(waitsForNone);
-  noteSources(configuration.dataDir, options.sources.map(localPath));
+  noteSources(configuration.dataDir, given.map(localPath));
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, ...supervised(daemon, configuration.manager, log), needsKey };
 }
@@ -105,18 +97,14 @@ async function checkSources(dataDir: string, sources: readonly string[]): Promis
     throw first.reason;
 }
 
-interface ToolOptions extends CommonOptions {
-  readonly sources: readonly string[];
-}
-
 /** Serves tool clients until the input ends. */
 export async function serveTools(
-  { sources, ...common }: ToolOptions,
+  sources: readonly string[],
+  flags: CommonOptions,
   streams: { readonly stdin: Readable; readonly stdout: Writable },
 ): Promise<void> {
   const paths = sources.map(localPath);
-  const logLevel = common.logLevel ?? 'warn';
-  const configuration = await configurationOf({ ...common, logLevel });
+  const configuration = await quietly(flags);
   const log = createLog(configuration.log);
   let tools: Promise<ToolCalls> | undefined;
   // A client should not wait for that with its first answer.
@@ -142,41 +130,36 @@ function localPath(source: string): string {
   return path.resolve(source);
 }
 
-interface IndexOptions extends SourceOptions {
-  readonly repo?: string | undefined;
-  readonly isForced: boolean;
-  readonly findsSymbols: boolean;
-  /** Receives each log line, in JSON, instead of standard error. */
-  readonly onLogLine?: (line: string) => void;
+export interface IndexFlags extends CommonFlags {
+  readonly repo?: string;
+  readonly force?: true;
+  readonly json?: true;
+  readonly symbols: boolean;
 }
 
+/** @param onLogLine  receives each log line, in JSON, instead of standard error */
 export async function indexSources(
-  options: IndexOptions,
+  given: readonly string[],
+  flags: IndexFlags,
   onProgress: ProgressListener,
+  onLogLine?: (line: string) => void,
 ): Promise<readonly JobResult[]> {
+  const { repo: only, force: isForced = false, symbols: findsSymbols, mode } = flags;
+  const change = repoChange(flags);
   const { openInstance } = await import('../app/instance.ts');
-  const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
-  const configuration = await configurationOf(options);
-  const { onLogLine } = options;
+  const configuration = await configurationOf(flags);
   const log = createLog(
     onLogLine === undefined
       ? configuration.log
       : { ...configuration.log, format: 'json', write: onLogLine },
   );
   const show = withSpeed(progressListener(configuration, log, onProgress));
-  const sources = options.sources.map(localPath);
+  const sources = given.map(localPath);
   await checkSources(configuration.dataDir, sources);
   const instance = await openInstance({
-    dataDir: configuration.dataDir,
-    databaseUrl: configuration.databaseUrl?.reveal(),
-    filters: configuration.settings,
-    gitPaths: configuration.gitPaths,
-    gitTimeoutMs: configuration.settings.gitTimeoutMs,
-    searchTimeoutMs: 0,
-    workers: configuration.workerCount,
-    jobLimits: () => jobLimitsOf(configuration.settings, 1),
+    configuration,
     log,
-    findsSymbols: options.findsSymbols,
+    findsSymbols,
     onProgress: (repo, progress) => show({ repo, ...progress }),
     onSymbolProgress: (repo, { blobsDone, blobsTotal, bytesDone, bytesTotal }) =>
       show({
@@ -194,22 +177,20 @@ export async function indexSources(
     const indexer = instance.indexer;
     if (sources.length === 0) {
       await indexer.sources.confirm();
-      await indexer.rules.changeServed(options.change, options.repo);
+      await indexer.rules.changeServed(change, only);
     }
     const { records, failed } =
       sources.length > 0
-        ? await indexer.sources.add(sources, options.mode, options.change)
+        ? await indexer.sources.add(sources, mode, change)
         : { records: served.records, failed: [] };
-    const selected = records.filter(
-      ({ name }) => options.repo === undefined || name === options.repo,
-    );
+    const selected = records.filter(({ name }) => only === undefined || name === only);
     if (selected.length === 0) throw new UsageError(NOTHING);
     noteSources(configuration.dataDir, sources);
-    const results = await indexer.jobs.indexAll(selected, options.isForced);
+    const results = await indexer.jobs.indexAll(selected, isForced);
     await indexer.merger.run();
     // A forced build may be meant to remove something from the files.
-    if (options.isForced) await indexer.merger.purge();
-    if (options.findsSymbols) await symbols?.run();
+    if (isForced) await indexer.merger.purge();
+    if (findsSymbols) await symbols?.run();
     return [...failed, ...results];
   } finally {
     await instance.close();

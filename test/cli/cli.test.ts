@@ -230,7 +230,7 @@ test('serve: greets, takes the default source, ends with 0 on SIGTERM; a bad var
   const args = ['serve', '--default-source', repo, '--port', '0', '--data-dir', own];
   const bad = await trawl(args, { env: { TRAWL_ANONYMOUS_ACCESS: 'yes' } });
   assert.equal(bad.code, 2);
-  assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
+  assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS: "yes"; allowed: true or false/);
   const running = startTrawl(args, { env: { TRAWL_ANONYMOUS_ACCESS: 'true' } });
   await running.until(/ repo indexed /);
   const { code, stdout, stderr } = await running.stop();

@@ -88,18 +88,12 @@ void test('a setting for searches only causes no rebuild', async () => {
   const dataDir = temporaryFolder();
   const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {
     const configuration = readConfiguration({
-      env: { TRAWL_LOG_LEVEL: 'error' },
+      env: { TRAWL_LOG_LEVEL: 'error', TRAWL_WORKERS: '1' },
       flags: { dataDir },
       settings,
     });
     const log = createLog(configuration.log);
-    const instance = await openInstance({
-      dataDir,
-      filters: configuration.settings,
-      searchTimeoutMs: 0,
-      workers: 1,
-      log,
-    });
+    const instance = await openInstance({ configuration, log });
     const { records } = await instance.indexer.sources.add([repo], undefined);
     const [job] = await instance.indexer.jobs.indexAll(records, false);
     await instance.close();

@@ -6,8 +6,8 @@ import { SEES_ALL, type RepoAccess } from '../../daemon/repos/repo-access.ts';
 import { allBytes } from '../../daemon/base/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Instance, openInstance } from '../../daemon/app/instance.ts';
-import { openToSearch, type SearchOptions } from '../../daemon/app/search-host.ts';
+import { type Instance, type InstanceOptions, openInstance } from '../../daemon/app/instance.ts';
+import { openToSearch } from '../../daemon/app/search-host.ts';
 import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import { search } from '../../daemon/engine/search/search.ts';
 import type { HostAccess } from '../../daemon/sync/connections/connections.ts';
@@ -17,7 +17,9 @@ import type { OnDemandLimits } from '../../daemon/index/on-demand/on-demand-limi
 import type { MergeLimits } from '../../daemon/index/merge/merge-plan.ts';
 import type { SourceKind } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/index/register/change-repo.ts';
+import { type Configuration, readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
+import { omitUndefined } from '../../daemon/base/omit-undefined.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 
 export interface RevisionResult {
@@ -93,9 +95,10 @@ async function searchIn(
 }
 
 /** Has what a search needs and nothing else: a test that uses more of it fails. */
-async function openReader(options: SearchOptions): Promise<Instance> {
+async function openReader({ configuration, log }: InstanceOptions): Promise<Instance> {
+  const { dataDir } = configuration;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (await openToSearch(options)) as Instance;
+  return (await openToSearch({ dataDir, searchTimeoutMs: 0, workers: 1, log })) as Instance;
 }
 
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
@@ -122,23 +125,16 @@ export async function openIndexOf(
   };
   const log = createLog({ level: 'warn', format: 'json', write });
   const open = options.isOwner === false ? openReader : openInstance;
-  const instance = await open({
-    dataDir,
-    databaseUrl: options.databaseUrl,
-    searchTimeoutMs: 0,
-    workers: 1,
-    log,
-    filters: options.filters ?? FILTERS,
-    findsSymbols: options.findsSymbols ?? true,
-    mergeLimits: options.mergeLimits,
-    hosts: options.hosts,
-    ...(options.connectionLimits === undefined
-      ? {}
-      : { connectionLimits: options.connectionLimits }),
-    get onDemand() {
-      return options.onDemand;
-    },
-  });
+  const { databaseUrl, filters = FILTERS, onDemand, ...more } = options;
+  const env = { TRAWL_WORKERS: '1', ...omitUndefined({ TRAWL_DATABASE_URL: databaseUrl }) };
+  const settings = { ...filters, searchTimeoutMs: 0 };
+  const read = readConfiguration({ env, flags: { dataDir }, settings });
+  const configuration: Configuration = {
+    ...read,
+    // Tests change the limits.
+    settings: { ...read.settings, ...(onDemand && { onDemandRevisions: onDemand }) },
+  };
+  const instance = await open({ configuration, log, isOnDemand: onDemand !== undefined, ...more });
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();
   let closing: Promise<void> | undefined;

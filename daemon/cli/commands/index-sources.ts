@@ -6,24 +6,10 @@ import type { LogLevel } from '../../base/log-levels.ts';
 import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from '../context.ts';
 import { countOf, formatBytes, formatCount, formatDuration, formatCounts } from '../format.ts';
-import {
-  addExamples,
-  addSourceOptions,
-  commonOptions,
-  isLogOnTerminal,
-  repoChange,
-} from '../options.ts';
-import type { CommonFlags } from '../options.ts';
+import { addExamples, addSourceOptions, isLogOnTerminal } from '../options.ts';
 import { createProgress } from '../progress.ts';
-import { indexSources } from '../services.ts';
+import { type IndexFlags, indexSources } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
-
-interface IndexFlags extends CommonFlags {
-  readonly repo?: string;
-  readonly force?: true;
-  readonly json?: true;
-  readonly symbols: boolean;
-}
 
 export function describeResult(result: JobResult): string {
   const repo = escapeControls(result.repo);
@@ -107,19 +93,10 @@ async function runIndex(
   const { stdout, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
   const notes = isLogOnTerminal(flags, context) ? new LogNotes() : undefined;
-  const options = {
-    ...commonOptions(flags),
-    ...(notes === undefined ? {} : { logLevel: 'warn', onLogLine: notes.take }),
-    mode: flags.mode,
-    change: repoChange(flags),
-    repo: flags.repo,
-    sources,
-    isForced: flags.force ?? false,
-    findsSymbols: flags.symbols,
-  };
+  const logged = notes === undefined ? flags : { ...flags, logLevel: 'warn' };
   let results: readonly JobResult[] = [];
   try {
-    results = await indexSources(options, progress.update);
+    results = await indexSources(sources, logged, progress.update, notes?.take);
   } finally {
     progress.stop();
     stderr.write(notes?.beyond(results) ?? '');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
-import { addOwnOptions, addExamples, commonOptions } from '../options.ts';
+import { addOwnOptions, addExamples } from '../options.ts';
 import type { CommonOptions } from '../open-local.ts';
 import { serveTools } from '../services.ts';
 
@@ -15,7 +15,7 @@ async function runMcp(
   context: CliContext,
 ): Promise<void> {
   const folders = sources.length > 0 ? sources : [currentFolder()];
-  await serveTools({ ...commonOptions(flags), sources: folders }, context);
+  await serveTools(folders, flags, context);
   context.setExitCode(EXIT_OK);
 }
 

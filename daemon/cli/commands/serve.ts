@@ -6,52 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type CliContext, EXIT_OK } from '../context.ts';
 import { describeError } from '../errors.ts';
-import {
-  addExamples,
-  addSourceOptions,
-  commonOptions,
-  integer,
-  isLogOnTerminal,
-  readBoolean,
-  repoChange,
-} from '../options.ts';
+import { addExamples, addSourceOptions, integer, isLogOnTerminal } from '../options.ts';
 import type { StatusReport } from '../../api/shapes/status-report.ts';
 import { DEFAULTS } from '../../base/config/search-configuration.ts';
-import type { CommonFlags } from '../options.ts';
 import { createProgress, type ProgressView } from '../progress.ts';
-import { serve, type ServeOptions, type Serving } from '../services.ts';
+import { serve, type ServeFlags, type Serving } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 import { describeIgnored, describeResult } from './index-sources.ts';
 import { describeRound, isRoundOver } from './status.ts';
 
-interface ServeFlags extends CommonFlags {
-  readonly host: string;
-  readonly port: number;
-  readonly baseUrl?: string;
-  readonly anonymous?: boolean;
-  readonly workers?: number;
-  /** Source if neither sources nor connections are given; `npm start` passes the checkout. */
-  readonly defaultSource?: string;
-}
-
 const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
-
-function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
-  const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
-  return {
-    ...commonOptions(flags),
-    ...(isLogOnTerminal(flags, context) ? { logLevel: 'warn' } : {}),
-    mode: flags.mode,
-    change: repoChange(flags),
-    baseUrl: flags.baseUrl,
-    workers: flags.workers,
-    sources,
-    defaultSource: flags.defaultSource,
-    host: flags.host,
-    port: flags.port,
-    isAnonymous: isAnonymous ?? false,
-  };
-}
 
 function greeting({ url, needsKey, setupUrl }: Serving, dataDir: string): string {
   // A printed key would end up in logs and histories.
@@ -160,20 +124,25 @@ function problemsOf({ connections }: StatusReport): string[] {
   });
 }
 
-async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
+async function runServe(
+  sources: readonly string[],
+  flags: ServeFlags,
+  context: CliContext,
+): Promise<void> {
   const { stderr } = context;
+  const logged = isLogOnTerminal(flags, context) ? { ...flags, logLevel: 'warn' } : flags;
   const progress = createProgress(stderr, stderr.isTTY === true);
   const heedHangups = reloadOnHangup();
   let serving: Serving;
   try {
     const onWait = (reason: string): void => void stderr.write(`${escapeControls(reason)}\n`);
-    serving = await serve(options, progress.update, onWait);
+    serving = await serve(sources, logged, progress.update, onWait);
   } finally {
     progress.stop();
   }
   const closed = closedBySignal(serving);
   heedHangups(serving);
-  stderr.write(greeting(serving, options.dataDir));
+  stderr.write(greeting(serving, flags.dataDir));
   const reported = reportIndexing(serving, progress, context).then(() =>
     reportConnections(serving, context),
   );
@@ -213,7 +182,5 @@ export function addServeCommand(program: Command, context: CliContext): void {
     'trawl serve --visibility private --enforce-permissions /srv/git/secret.git',
     "trawl serve --branches 'main,release/**' --tags 'v*' /srv/git/tools.git",
   ]);
-  command.action((sources: string[], flags: ServeFlags) =>
-    runServe(serveOptions(sources, flags, context), context),
-  );
+  command.action((sources: string[], flags: ServeFlags) => runServe(sources, flags, context));
 }
