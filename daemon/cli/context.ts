@@ -1,4 +1,4 @@
-// What commands use: streams, environment, exit codes.
+// What commands use: streams, exit codes.
 
 import type { Readable, Writable } from 'node:stream';
 import type { CommonOptions } from './open-local.ts';
@@ -14,7 +14,6 @@ export interface CliContext {
   readonly stdin: Readable;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes results to standard output, through a pager where that is a terminal too small for them. */
   page(text: string): Promise<void>;
   /** Resolves to the new data directory; undefined: the answer was no. Errors: as of `trawl index`. */

@@ -12,8 +12,6 @@ import { DATA_DIR, findDataDir, ownDataDir } from './known-sources.ts';
 import type { CliContext } from './context.ts';
 import type { CommonOptions } from './open-local.ts';
 
-type Environment = CliContext['env'];
-
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -23,14 +21,14 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
   };
 }
 
-export function readVariable(env: Environment, name: string): string | undefined {
-  return env[name] || undefined;
+export function readVariable(name: string): string | undefined {
+  return process.env[name] || undefined;
 }
 
 /** A secret: the variable itself, or the first line of the file in NAME_FILE. */
-export function readSecret(env: Environment, name: string): string | undefined {
-  const file = readVariable(env, `${name}_FILE`);
-  if (readVariable(env, name) !== undefined || file === undefined) return readVariable(env, name);
+export function readSecret(name: string): string | undefined {
+  const file = readVariable(`${name}_FILE`);
+  if (readVariable(name) !== undefined || file === undefined) return readVariable(name);
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] || undefined;
   } catch (error) {
@@ -196,11 +194,11 @@ export function commonOptions({ dataDir, logLevel, config }: CommonOptions): Com
 }
 
 /** Not if a log level, format or destination was chosen. */
-export function isLogOnTerminal(flags: CommonOptions, { env, stderr }: CliContext): boolean {
+export function isLogOnTerminal(flags: CommonOptions, { stderr }: CliContext): boolean {
   const isChosen =
     flags.config !== undefined ||
     flags.logLevel !== undefined ||
-    ['TRAWL_LOG_FORMAT', 'TRAWL_LOG_FILE'].some((name) => readVariable(env, name) !== undefined);
+    ['TRAWL_LOG_FORMAT', 'TRAWL_LOG_FILE'].some((name) => readVariable(name) !== undefined);
   return stderr.isTTY === true && !isChosen;
 }
 

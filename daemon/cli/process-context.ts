@@ -42,7 +42,6 @@ export function createProcessContext(offerIndex: CliContext['offerIndex']): CliC
     },
     stdout: process.stdout,
     stderr: process.stderr,
-    env: process.env,
     page: showPaged,
     offerIndex,
     setExitCode(code) {

@@ -109,15 +109,15 @@ export function addQueryOptions(command: Command): Command {
  * index that is made when asked.
  */
 export async function openSource(flags: QueryFlags, context: CliContext): Promise<SearchSource> {
-  const { env, stderr } = context;
-  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
+  const { stderr } = context;
+  const url = flags.url ?? readVariable('TRAWL_URL');
   if (url !== undefined)
-    return openRemoteSearch(daemonAt(url, flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY')));
+    return openRemoteSearch(daemonAt(url, flags.apiKey ?? readSecret('TRAWL_API_KEY')));
   try {
     return await openLocalSearch(commonOptions(flags));
   } catch (error) {
     if (!(error instanceof NoIndexError) || flags.dataDir !== DATA_DIR) throw error;
-    const local = `http://127.0.0.1:${readVariable(env, 'TRAWL_PORT') ?? DEFAULTS.port}`;
+    const local = `http://127.0.0.1:${readVariable('TRAWL_PORT') ?? DEFAULTS.port}`;
     if (await isTrawl(local)) {
       stderr.write(`no index here; searching the daemon at ${local}\n`);
       // Not the key of the environment: anybody on this machine may listen there.

@@ -7,7 +7,8 @@ import type { SearchCall, SearchEvent, SearchResponse } from '../api/search/sear
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
 import type { SearchSource } from './search-source.ts';
 
-function parseBody(text: string): unknown {
+/** Undefined: it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -112,7 +113,7 @@ export async function readBody(name: string, body: AsyncIterable<Uint8Array>): P
   const whole = await text(body).catch((error: unknown) => {
     throw lostError(name, error);
   });
-  return parseBody(whole);
+  return parseJson(whole);
 }
 
 export function refusal(
@@ -154,7 +155,7 @@ async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Search
   try {
     for await (const text of readEvents(body)) {
       if (text === STREAM_END) return true;
-      const event = parseBody(text);
+      const event = parseJson(text);
       if (isSearchEvent(event)) yield event;
       else return false;
     }

@@ -158,7 +158,6 @@ async function runCommand(args: readonly string[], options: StartOptions): Promi
       stdin: Readable.from(options.input === undefined ? [] : [Buffer.from(options.input)]),
       stdout,
       stderr: streamTo('stderr'),
-      env: process.env,
       page: (text: string) => Promise.resolve(void stdout.write(text)),
       offerIndex: () => Promise.resolve(undefined),
       setExitCode: (value: number) => (code = value),

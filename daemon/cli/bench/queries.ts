@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.ts';
+import { parseJson } from '../remote-search.ts';
 
 /** Of a line that names none: as `trawl search`. */
 const MATCHES = 1000;
@@ -18,14 +19,6 @@ export interface QueryList {
   readonly digest: string;
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
@@ -33,14 +26,14 @@ function member(value: unknown, name: string): unknown {
 /** Undefined: no search, or one that the log has cut. */
 function requestOf(line: string): object | undefined {
   if (!line.startsWith('{')) return { query: line };
-  const value = parse(line);
+  const value = parseJson(line);
   if (member(value, 'message') === 'slow search') {
     const query = member(value, 'query');
     return typeof query === 'string' && !query.startsWith('{') ? { query } : undefined;
   }
   // A log line holds {"body": ...} as text.
   const logged = member(value, 'body');
-  const request = typeof logged === 'string' ? member(parse(logged), 'body') : value;
+  const request = typeof logged === 'string' ? member(parseJson(logged), 'body') : value;
   const isSearch = typeof member(request, 'query') === 'string';
   return isSearch && typeof request === 'object' && request !== null ? request : undefined;
 }
@@ -58,7 +51,7 @@ export function parseQueries(text: string): QueryList {
   );
   const distinct = [...new Set(bodies)];
   const places = new Map(distinct.map((body, index) => [body, index]));
-  const queries = distinct.map((body) => String(member(parse(body), 'query')));
+  const queries = distinct.map((body) => String(member(parseJson(body), 'query')));
   return {
     cases: distinct.map((body, index) => {
       const query = queries[index] ?? '';

@@ -37,10 +37,10 @@ interface RestoreFlags extends PassphraseFlags {
 
 async function passphraseOption(
   { passphraseStdin }: PassphraseFlags,
-  { stdin, env }: CliContext,
+  { stdin }: CliContext,
 ): Promise<string | undefined> {
   return passphraseStdin === undefined
-    ? readSecret(env, 'TRAWL_BACKUP_PASSPHRASE')
+    ? readSecret('TRAWL_BACKUP_PASSPHRASE')
     : await readSecretInput(stdin, 'passphrase');
 }
 

@@ -6,7 +6,7 @@ import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { addExamples, integer, readSecret, readVariable } from '../options.ts';
-import { addressOf } from '../remote-search.ts';
+import { addressOf, parseJson } from '../remote-search.ts';
 
 interface BenchFlags {
   readonly url?: string;
@@ -18,14 +18,6 @@ interface BenchFlags {
   readonly out?: string;
   readonly against?: string;
   readonly html?: string;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Errors: UsageError. What is in the file stays. */
@@ -65,8 +57,8 @@ async function versionOf(url: string): Promise<{ product: string; commit: string
 }
 
 async function runBench(flags: BenchFlags, context: CliContext) {
-  const { env, stdout, stderr } = context;
-  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
+  const { stdout, stderr } = context;
+  const url = flags.url ?? readVariable('TRAWL_URL');
   if (url === undefined) throw new UsageError('name the instance with --url or TRAWL_URL');
   const { parseQueries } = await import('../bench/queries.ts');
   const { openAsker } = await import('../bench/load.ts');
@@ -84,7 +76,7 @@ async function runBench(flags: BenchFlags, context: CliContext) {
   for (const file of [flags.out, flags.html]) checkWritable(file);
   const asker = openAsker(
     addressOf(url, 'api/search'),
-    flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY'),
+    flags.apiKey ?? readSecret('TRAWL_API_KEY'),
   );
   try {
     const measured = await measureInstance(queries, asker, {

@@ -21,8 +21,8 @@ async function check(
   { online }: CheckFlags,
   context: CliContext,
 ): Promise<void> {
-  const { stdout, stderr, env } = context;
-  const location = argument ?? readVariable(env, 'TRAWL_CONFIG');
+  const { stdout, stderr } = context;
+  const location = argument ?? readVariable('TRAWL_CONFIG');
   if (location === undefined) throw new UsageError('name a file, or set TRAWL_CONFIG');
   const fileCheck = await checkConfiguration(location, online === true);
   const { diagnostics, secrets, probed, probedProviders } = fileCheck;

@@ -57,10 +57,10 @@ function unitOf({ onlyMatching, vimgrep }: SearchFlags): OutputOptions['unit'] {
   return vimgrep ? 'match' : 'line';
 }
 
-function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputOptions {
+function outputOptions(flags: SearchFlags, { stdout }: CliContext): OutputOptions {
   const isTerminal = stdout.isTTY === true;
   const isColorWelcome =
-    isTerminal && readVariable(env, 'NO_COLOR') === undefined && env['TERM'] !== 'dumb';
+    isTerminal && readVariable('NO_COLOR') === undefined && process.env['TERM'] !== 'dumb';
   const hasColor = flags.color === 'auto' ? isColorWelcome : flags.color === 'always';
   const form = formOf(flags);
   const unit = unitOf(flags);
