@@ -13,16 +13,14 @@ import type { World, Wire } from './harness.ts';
 const MIB = 1024 * 1024;
 const ANSWER = answerOf([resultOf('x'.repeat(24 * MIB))]);
 const SMALL = answerOf([resultOf('x'.repeat(MIB))]);
-const BODY = JSON.stringify({ query: 'x', matches: 1 });
+const BODY = { query: 'x', matches: 1 };
 
 /** Asks, and reads nothing of what comes. */
 function requestSlowly(world: World): Wire {
   const wire = openWire(world.server);
   wire.socket.removeAllListeners('data');
   wire.socket.pause();
-  wire.write(
-    `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-  );
+  wire.post('/api/search', BODY);
   return wire;
 }
 
@@ -36,17 +34,16 @@ onBothAdapters('buffered answers', (kind) => {
     });
     const slow = requestSlowly(world);
     await eventually(() => world.lines.some(({ status }) => status === 200));
-    const refused = await world.call(searchWith({ query: 'x', matches: 1 }));
+    const refused = await world.call(searchWith(BODY));
     assert.equal(refused.status, 503);
     assert.equal(refused.json()['errorCode'], 'SERVER_OVERLOADED');
     assert.equal(refused.headers['retry-after'], '1');
     answer = SMALL;
-    assert.equal((await world.call(searchWith({ query: 'x', matches: 1 }))).status, 200);
+    assert.equal((await world.call(searchWith(BODY))).status, 200);
     answer = ANSWER;
     slow.socket.destroy();
     // The daemon learns of it soon.
-    for (let status = 503; status === 503;)
-      status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
+    for (let status = 503; status === 503;) status = (await world.call(searchWith(BODY))).status;
   });
 
   test('the memory of an answer is released after it was sent, encoded, or its reader disconnected', async () => {
@@ -58,8 +55,7 @@ onBothAdapters('buffered answers', (kind) => {
       search: () => Promise.resolve(answer),
       onRelease: () => count++,
     });
-    const send = (headers: Record<string, string>) =>
-      world.call(searchWith({ query: 'x', matches: 1 }, headers));
+    const send = (headers: Record<string, string>) => world.call(searchWith(BODY, headers));
     assert.equal((await send({})).status, 200);
     await eventually(() => count === 1);
     assert.equal((await send({ Accept: 'application/msgpack' })).status, 200);
@@ -95,7 +91,7 @@ onBothAdapters('buffered answers', (kind) => {
       settings: { memory: MIB },
       search: () => Promise.resolve(SMALL),
     });
-    const reply = await world.call(searchWith({ query: 'x', matches: 1 }));
+    const reply = await world.call(searchWith(BODY));
     assert.equal(reply.json()['errorCode'], 'SERVER_OVERLOADED');
   });
 
@@ -109,8 +105,7 @@ onBothAdapters('buffered answers', (kind) => {
     const slow = requestSlowly(world);
     await eventually(() => world.lines.some(({ status }) => status === 200));
     // It never leaves: the daemon gives its share back all the same.
-    for (let status = 503; status === 503;)
-      status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
+    for (let status = 503; status === 503;) status = (await world.call(searchWith(BODY))).status;
     slow.socket.destroy();
   });
 });

@@ -28,11 +28,9 @@ onBothAdapters('disconnected clients', (kind) => {
   test('a request whose client disconnects before its time slice is not started', async (t) => {
     const world = await startWorld({ kind, logLevel: 'debug' });
     t.after(crowd());
-    const body = JSON.stringify(SEARCH_BODY);
-    const head = `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n`;
     const wires = ['leaves', 'stays'].map((id) => {
       const wire = openWire(world.server);
-      wire.write(`${head}X-Request-Id: ${id}\r\n\r\n${body}`);
+      wire.post('/api/search', SEARCH_BODY, `X-Request-Id: ${id}\r\n`);
       return wire;
     });
     // The log line precedes the last check: after it the request only waits for its time slice.

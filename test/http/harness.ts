@@ -399,6 +399,8 @@ export const SEARCH_BODY = { query: 'needle', matches: 10 };
 export interface Wire {
   readonly socket: Socket;
   write(text: string): void;
+  /** A request with a body of JSON. @param headers  further lines */
+  post(path: string, body: object, headers?: string): void;
   /** Resolves with everything received so far once it holds `text` `count` times. */
   until(text: string, count?: number): Promise<string>;
   /** Resolves with everything received when the server has closed the connection. */
@@ -439,11 +441,17 @@ export function openWire(server: RunningServer): Wire {
       checkReplies();
       return received;
     });
+  const write = (text: string): void => {
+    written += text;
+    socket.write(text);
+  };
   return {
     socket,
-    write(text) {
-      written += text;
-      socket.write(text);
+    write,
+    post(path, value, headers = '') {
+      const body = JSON.stringify(value);
+      const length = `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+      write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}${length}\r\n${body}`);
     },
     until: (text, count = 1) => wait(() => received.split(text).length > count),
     closed: () => wait(() => isClosed),

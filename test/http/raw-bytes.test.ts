@@ -173,6 +173,22 @@ const LEGAL_LINES: readonly Case[] = [
   ),
   { name: 'HEAD', send: get(HOST, 'HEAD /api/none HTTP/1.1'), statuses: [404], keeps: true },
   {
+    name: 'HEAD has the size of the body of GET',
+    send: get(HOST, 'HEAD /api/health HTTP/1.1'),
+    statuses: [200],
+    check: ({ headers }) =>
+      assert.equal(headers['content-length'], String('{"status":"ok"}'.length)),
+  },
+  {
+    name: 'OPTIONS: methods, and no CORS',
+    send: get(`${HOST}Origin: http://other\r\n`, 'OPTIONS /api/repos HTTP/1.1'),
+    statuses: [204],
+    check({ headers }) {
+      assert.equal(headers['allow'], 'GET, HEAD, OPTIONS');
+      assert.doesNotMatch(Object.keys(headers).join(), /access-control/);
+    },
+  },
+  {
     name: 'PROPFIND',
     send: get(HOST, 'PROPFIND /api/health HTTP/1.1'),
     statuses: [405],

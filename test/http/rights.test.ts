@@ -137,8 +137,7 @@ async function startStreams() {
   });
   const open = async (credential: string): Promise<Wire> => {
     const wire = openWire(world.server);
-    wire.write(`POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\n${credential}`);
-    wire.write(`Content-Length: ${BODY.length}\r\n\r\n${BODY}`);
+    wire.post('/api/stream_search', SEARCH_BODY, credential);
     await wire.until('"type":"chunk"');
     return wire;
   };

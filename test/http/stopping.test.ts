@@ -3,12 +3,19 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { FINAL_EVENT } from './answers.ts';
-import { closeWorlds, eventStream, gate, openWire, startWorld } from './harness.ts';
+import {
+  closeWorlds,
+  eventStream,
+  eventually,
+  gate,
+  openWire,
+  SEARCH_BODY,
+  startWorld,
+} from './harness.ts';
 
 afterEach(closeWorlds);
 
 const GET = 'GET /api/version HTTP/1.1\r\nHost: localhost\r\n\r\n';
-const BODY = '{"query":"x","matches":1}';
 
 test('a request that arrives while the server stops is answered, and ends its connection', async () => {
   const { server } = await startWorld({ kind: 'node' });
@@ -37,13 +44,8 @@ test('a stream that begins while the server stops is whole, and announces the en
     stream,
   });
   const wire = openWire(server);
-  wire.write(
-    `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
-  );
-  await new Promise((resolve) => {
-    const look = (): void => void (calls.length > 0 ? resolve(undefined) : setTimeout(look, 5));
-    look();
-  });
+  wire.post('/api/stream_search', SEARCH_BODY);
+  await eventually(() => calls.length > 0);
   const closed = server.close(10_000);
   open();
   const text = await wire.closed();

@@ -248,10 +248,7 @@ onBothAdapters('streamed searches', (kind) => {
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
     const { world, engine, finishedCount } = observed;
     const wire = openWire(world.server);
-    const body = JSON.stringify({ query: 'common', matches: 100_000 });
-    wire.write(
-      `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    wire.post('/api/stream_search', { query: 'common', matches: 100_000 });
     await wire.until('"type":"chunk"');
     wire.socket.destroy();
     await eventually(() => world.lines.some((line) => line['status'] === 499));
@@ -272,11 +269,8 @@ onBothAdapters('streamed searches', (kind) => {
     const wire = openWire(world.server);
     wire.socket.removeAllListeners('data');
     wire.socket.pause();
-    const body = JSON.stringify({ query: 'common', matches: 1_000_000 });
-    wire.write(
-      'POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n' +
-        `Content-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const body = { query: 'common', matches: 1_000_000 };
+    wire.post('/api/stream_search', body, 'Connection: close\r\n');
     // It goes on now and then until the buffers of the system are full.
     let halts = 0;
     while (halts < 40) {

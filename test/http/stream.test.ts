@@ -62,10 +62,7 @@ function pausedStream(second: Promise<void>): EventStream {
 
 /** Sends the request for a stream on a bare connection. */
 function requestStream(wire: Wire, headers = ''): void {
-  const body = JSON.stringify(SEARCH_BODY);
-  wire.write(
-    `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
-  );
+  wire.post('/api/stream_search', SEARCH_BODY, headers);
 }
 
 /** Payloads of length-prefixed frames; throws unless the last one, and only it, is empty. */
