@@ -22,8 +22,8 @@ const shardSchema = z.strictObject({
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
-  /** Bytes of a content id; absent in older catalogs. */
-  hashSize: z.number().int().positive().exactOptional(),
+  /** Bytes of a content id. */
+  hashSize: z.number().int().positive(),
   /** The repo's docs in the shard, and the bytes of their contents; absent: all docs are of this repo. */
   part: z
     .strictObject({

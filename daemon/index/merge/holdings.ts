@@ -103,7 +103,7 @@ export class Holdings {
 }
 
 function livingOf(catalog: Catalog, { shard, repos }: Holding): Living | undefined {
-  const { shardId, size, docCount, contentSize, symbols, hashSize = hashSizeOf(repos) } = shard;
+  const { shardId, size, docCount, contentSize, symbols, hashSize } = shard;
   let liveCount = 0;
   for (const repo of repos) {
     const table = catalog.revisionsOf(repo);
@@ -130,10 +130,4 @@ export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string)
   if (table === undefined || table instanceof Error) return all;
   const live = table.shards[index]!.liveDocs;
   return all.filter((docId) => containsDoc(live, docId - docStart));
-}
-
-/** Bytes of the repos' blob ids, as their commits show. */
-function hashSizeOf(repos: readonly CatalogRepo[]): number {
-  const [commit] = repos.flatMap(({ commits = [] }) => commits.flatMap((one) => one ?? []));
-  return (commit?.length ?? 40) / 2;
 }
