@@ -98,10 +98,6 @@ export class SnapshotManager {
     return count === 0 ? this.#openNeeded() : [];
   }
 
-  isRetained(snapshot: Snapshot): boolean {
-    return this.#users.has(snapshot);
-  }
-
   release(snapshot: Snapshot): void {
     if (this.#leave(snapshot)) this.#openNeeded();
   }

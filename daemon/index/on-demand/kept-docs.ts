@@ -36,8 +36,6 @@ export class KeptDocs {
   readonly #leaving = new Set<OnDemandDocs>();
   /** By content, least recently used first; each is held. */
   readonly #snapshots = new Map<string, KeptSnapshot>();
-  /** Snapshots no longer handed out that searches still hold. */
-  readonly #outgoing = new Set<KeptSnapshot>();
   /** Keys that each search waits for. */
   readonly #claims = new Set<ReadonlySet<string>>();
 
@@ -185,9 +183,7 @@ export class KeptDocs {
 
   #isInUse(docs: OnDemandDocs): boolean {
     for (const keys of this.#claims) if (keys.has(docs.key)) return true;
-    for (const kept of this.#outgoing)
-      if (!this.#manager.isRetained(kept.snapshot)) this.#outgoing.delete(kept);
-    return [...this.#snapshots.values(), ...this.#outgoing].some((one) => one.docs.includes(docs));
+    return docs.shards.some(({ path }) => this.#manager.isOpen(path));
   }
 
   /** Later searches do not find it. */
@@ -203,10 +199,7 @@ export class KeptDocs {
 
   #letGo(isDropped: (kept: KeptSnapshot) => boolean): void {
     const gone = [...this.#snapshots].filter(([, kept]) => isDropped(kept));
-    for (const [key, kept] of gone) {
-      this.#snapshots.delete(key);
-      this.#outgoing.add(kept);
-    }
+    for (const [key] of gone) this.#snapshots.delete(key);
     this.#manager.releaseAll(gone.map(([, { snapshot }]) => snapshot));
   }
 
