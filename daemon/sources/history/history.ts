@@ -2,8 +2,8 @@
 // only on commit ids is cached in its encoded form. Each git process takes one of the slots shared by all requests. Callers
 // check access, and the form of refs and paths.
 
-import { GitError, LostObjectError } from '../git/git.ts';
-import { rootTreeOf } from '../git/object-reader.ts';
+import { GitError } from '../git/git.ts';
+import { blobSizeOf, rootTreeOf } from '../git/object-reader.ts';
 import { EMPTY_TREES } from '../git/tree-diff.ts';
 import { findItems } from '../git/tree-paths.ts';
 import { withSlot } from '../git/git-slots.ts';
@@ -30,7 +30,7 @@ import {
 } from './commits.ts';
 import { readDiff } from './diff.ts';
 import { GraphWriter, type GraphWriterOptions } from './graph.ts';
-import { findMailmap, findTreePath, type FoundPath, sizeOfFile } from './lookups.ts';
+import { findMailmap, findTreePath } from './lookups.ts';
 import type { HistoryContext, ListWindow } from './process.ts';
 import { CodedError } from '../../base/caught.ts';
 import { requireSize } from '../reading/source-reader.ts';
@@ -136,9 +136,10 @@ export class History {
     if (!isFilePath(target.path)) throw fileNotFound(target.path);
     const start = await this.#start(repo, target.ref, signal);
     const { commit, mailmap } = start;
+    // Why not in the slot of the blame: this may wait for one.
+    await withRepo(repo, () => this.#requireFile(repo.source.path, commit, target.path, signal));
     return this.#answer(['blame', commit, mailmap, target.path], start, signal, async (context) => {
       const path = await findTreePath(repo.source.path, [commit], target.path, context);
-      await this.#requireFile(context, commit, path);
       const blame = await readBlame(context, commit, path);
       noteReached(repo.source.path, commit, Object.keys(blame.commits));
       return jsonOf(blame);
@@ -344,30 +345,20 @@ export class History {
     return path === undefined ? undefined : findTreePath(repoPath, commits, path, { signal });
   }
 
+  /** Errors: the path has no file, or one that is too large, or its object is missing. */
   async #requireFile(
-    { repoPath, signal }: HistoryContext,
+    repoPath: string,
     commit: string,
-    { path, rawPath, size }: FoundPath,
+    path: string,
+    signal: AbortSignal,
   ): Promise<void> {
-    const fileSize =
-      rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
-    if (fileSize === undefined) throw await whyNoFile(repoPath, commit, path, signal);
-    const { sourceSizeMax } = this.#options;
-    requireSize(path, fileSize, sourceSizeMax);
+    const root = await rootTreeOf(repoPath, commit, signal);
+    const items = await findItems(repoPath, root, path, signal);
+    const blob = items.find(({ type }) => type === 'blob');
+    if (blob === undefined) throw fileNotFound(path);
+    const size = await blobSizeOf(repoPath, blob.oid, Infinity, signal);
+    requireSize(path, size, this.#options.sourceSizeMax);
   }
-}
-
-/** The error for a path at which git finds no file: it does not exist, or its object is missing. */
-async function whyNoFile(
-  repoPath: string,
-  commit: string,
-  path: string,
-  signal: AbortSignal,
-): Promise<Error> {
-  const root = await rootTreeOf(repoPath, commit, signal);
-  const items = await findItems(repoPath, root, path, signal);
-  const blob = items.find(({ type }) => type === 'blob');
-  return blob === undefined ? fileNotFound(path) : new LostObjectError('cat-file', blob.oid);
 }
 
 function fileNotFound(path: string): HistoryError {
