@@ -220,19 +220,15 @@ async function readCountedFile(
   if (stat === undefined) return undefined;
   const size = Number(stat.size);
   requireSize(treePath.path, size, sizeMax);
-  if (memory === undefined || size < COUNTED_SIZE_MIN)
-    return asReadable(
-      await readDiskFile(root, treePath, stat, sizeMax, signal, clientKey),
-      isStored,
-    );
+  const read = async (end: AbortSignal): Promise<DiskFile | undefined> => {
+    const file = await readDiskFile(root, treePath, stat, sizeMax, end, clientKey);
+    return file && { ...file, bytes: readableBytes(file.bytes, isStored) };
+  };
+  if (memory === undefined || size < COUNTED_SIZE_MIN) return read(signal);
   const version = versionOf(stat) ?? `${++unsettledCount}`;
-  const gone = notFound(treePath.path);
   const load = async (end: AbortSignal): Promise<DiskFile> => {
-    const file = asReadable(
-      await readDiskFile(root, treePath, stat, sizeMax, end, clientKey),
-      isStored,
-    );
-    if (file === undefined) throw gone;
+    const file = await read(end);
+    if (file === undefined) throw notFound(treePath.path);
     return file;
   };
   const key = `${root}\0${treePath.path}\0${version}\0${isStored}`;
@@ -243,10 +239,6 @@ let unsettledCount = 0;
 
 function readableBytes(bytes: Uint8Array, isStored: boolean): Uint8Array {
   return isStored ? bytes : utf8Of(bytes);
-}
-
-function asReadable(file: DiskFile | undefined, isStored: boolean): DiskFile | undefined {
-  return file && { ...file, bytes: readableBytes(file.bytes, isStored) };
 }
 
 /** The attribute files that apply to a path, the root's first. */
