@@ -27,13 +27,9 @@ const REF_MARK = 'ref: ';
 const ID_SIZES: ReadonlySet<bigint> = new Set([41n, 65n]);
 /** Source: SYMREF_MAXDEPTH of git. */
 const SYMREF_DEPTH_MAX = 5;
-/**
- * Limits on files that are checked: a repository with more should pack its refs. Of further folders only the folder itself
- * is checked.
- */
-const FILES_MAX = 10_000;
+/** Limit on files and folders that are checked: a repository with more should pack its refs. */
 const MARKS_MAX = 20_000;
-/** Interval of asking git in repositories beyond the limits. Bound: load; git takes a second or so. */
+/** Interval of asking git in repositories beyond the limit. Bound: load; git takes a second or so. */
 const UNSEEN_MS = 60_000;
 
 /**
@@ -107,8 +103,7 @@ function addMarks(folder: string, gitDirs: readonly string[], marks: string[]): 
     const location = path.join(folder, entry.name);
     if (entry.isDirectory()) addMarks(location, gitDirs, marks);
     // A lock file is being written, and is not a ref.
-    else if (marks.length < FILES_MAX && !entry.name.endsWith('.lock'))
-      addRef(entry.name, location, gitDirs, marks);
+    else if (!entry.name.endsWith('.lock')) addRef(entry.name, location, gitDirs, marks);
   }
   // Setting a ref creates and renames a file there. Why always: a ref that was created and removed leaves no other trace.
   marks.push(markOf(folder));

@@ -8,16 +8,11 @@ import { test } from 'node:test';
 import { refStateOf } from '../../../daemon/sources/git/ref-state.ts';
 import { git, makeRepo } from './fixture.ts';
 
-test('a moved ref is noticed also beyond the limit of loose refs', () => {
+test('a moved ref is noticed in any folder', () => {
   const repo = makeRepo({ a: 'a' });
-  const commit = git(repo, 'rev-parse', 'HEAD');
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
-  const folder = path.join(repo, '.git/refs/heads/many');
-  mkdirSync(folder);
-  for (let count = 0; count < 10_010; count++)
-    writeFileSync(path.join(folder, String(count)), `${commit}\n`);
   for (const name of ['refs/heads/zz', 'refs/tags/v1', 'refs/tags/deep/v1']) {
-    git(repo, 'update-ref', name, commit);
+    git(repo, 'update-ref', name, 'HEAD');
     const state = refStateOf(repo);
     assert.equal(refStateOf(repo), state);
     git(repo, 'update-ref', name, next);
@@ -25,7 +20,7 @@ test('a moved ref is noticed also beyond the limit of loose refs', () => {
   }
 });
 
-test('beyond the limit of folders git is called every minute', (t) => {
+test('beyond the limit git is called every minute', (t) => {
   const repo = makeRepo({ a: 'a' });
   git(repo, 'update-ref', 'refs/tags/v1', 'HEAD');
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
