@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { closeSync, readSync } from 'node:fs';
 import { openOwn } from './own-file.ts';
 
-/** A file id. */
 export const FILE_ID = /[0-9a-f]{64}/;
 
 /** Digits of a shortened file id, for people and where space is short. */

@@ -213,7 +213,7 @@ export class Catalog {
     if (revisionFile === undefined) return;
     try {
       const file = await readOwnSoon(this.revisionPath(revisionFile));
-      if (!revisionFileId(file).startsWith(revisionFile)) throw new Error('wrong checksum');
+      if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
       const docCounts = shards.map(docCountOf);
       const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
       this.#tables.set(revisionFile, table);
