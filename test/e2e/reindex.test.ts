@@ -59,51 +59,6 @@ void test('the daemon listens at once and answers from the old index until the n
   await second.process.stop();
 });
 
-void test('a second start reuses the index: no build, the same answers', async () => {
-  const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
-  const dataDir = temporaryFolder();
-  const first = await serveIndexed(dataDir, [repo]);
-  await first.process.until(/ symbols found /);
-  const before = await search(first.url, 'plum');
-  await first.process.stop();
-  const shards = shardNames(dataDir);
-  const second = await serve(dataDir, [repo]);
-  const strip = (text: string, url: string): string => text.replaceAll(url, '');
-  assert.equal(
-    strip(JSON.stringify((await search(second.url, 'plum')).files), second.url),
-    strip(JSON.stringify(before.files), first.url),
-  );
-  await jobsEnded(second, 1);
-  assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
-  assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
-  assert.deepEqual(shardNames(dataDir), shards);
-  await second.process.stop();
-});
-
-void test('a setting for searches only causes no rebuild', async () => {
-  const { openInstance } = await import('../../daemon/app/instance.ts');
-  const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
-  const { createLog } = await import('../../daemon/base/log.ts');
-  const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const dataDir = temporaryFolder();
-  const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {
-    const configuration = readConfiguration({
-      env: { TRAWL_LOG_LEVEL: 'error', TRAWL_WORKERS: '1' },
-      flags: { dataDir },
-      settings,
-    });
-    const log = createLog(configuration.log);
-    const instance = await openInstance({ configuration, log });
-    const { records } = await instance.indexer.sources.add([repo], undefined);
-    const [job] = await instance.indexer.jobs.indexAll(records, false);
-    await instance.close();
-    return job?.isUnchanged;
-  };
-  assert.equal(await isUnchanged({}), false);
-  assert.equal(await isUnchanged({ maxConcurrentSearches: 7, searchTimeoutMs: 5 }), true);
-  assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
-});
-
 void test('an index of another format is named, never searched, and rebuilt by the next start', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const dataDir = temporaryFolder();
