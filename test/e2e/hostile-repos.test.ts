@@ -163,18 +163,3 @@ void test('dates outside of the calendar', async () => {
   const far = repos.body.find(({ repoName }) => repoName === nameOf(0));
   assert.equal(far?.pushedAt, '2024-05-06T07:08:09.000Z');
 });
-
-void test('a work tree has its default branch', async () => {
-  const daemon = await serve(temporaryFolder(), [good]);
-  await jobsEnded(daemon, 1);
-  const repos = await get<{ defaultBranch?: string }[]>(`${daemon.url}/api/repos`);
-  assert.equal(repos.body[0]?.defaultBranch, 'main');
-  const refs = await get<{ isDefault: boolean }[]>(
-    `${daemon.url}/api/refs?repo=${encodeURIComponent(nameOf(5))}`,
-  );
-  assert.deepEqual(
-    refs.body.map(({ isDefault }) => isDefault),
-    [true],
-  );
-  await daemon.process.stop();
-});

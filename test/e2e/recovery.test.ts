@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
 import {
   HEADER_SECTIONS_OFFSET,
   SECTION_BLOCKS,
@@ -130,29 +129,6 @@ void test('kill -9 during the very first build, also while shard files are writt
     await building.stop('SIGKILL');
     await checkStart(dataDir, repo);
   }
-});
-
-void test('a damaged shard at start: quarantined, reported, rebuilt', async () => {
-  const { dataDir, shard } = await indexedPlum();
-  await index(dataDir, [makeRepo({ 'b.txt': 'pear\n' })]);
-  damageTables(shard);
-  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
-
-  const served = await serve(dataDir, [], OWNED);
-  const answers: SearchResponse[] = [];
-  await eventually(async () => {
-    answers.push(await search(served.url, 'plum'));
-    return answers.at(-1)?.isSearchExhaustive ?? false;
-  });
-  assert.match(served.process.stderr, /shard quarantined.*page sum/);
-  assert.deepEqual(pathsOf(answers.at(-1)!), ['a.txt']);
-  for (const answer of answers.slice(0, -1)) {
-    assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
-    assert.equal(answer.stats['shardsSkipped'], 1);
-  }
-  await eventually(async () => (await ready(served)).quarantinedShards === 0);
-  await served.process.stop();
-  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
 });
 
 void test('a damaged shard whose source is missing: out of service, reported everywhere', async () => {
