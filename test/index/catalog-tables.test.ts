@@ -15,6 +15,7 @@ import { repoSchema } from '../../daemon/index/catalog/catalog-schemas.ts';
 import type { CatalogRepo } from '../../daemon/index/catalog/catalog-records.ts';
 import { IndexWriter, readIndex } from '../../daemon/store/index-tables.ts';
 import { StoreError } from '../../daemon/store/error.ts';
+import { seededRandom } from '../../bench/samples.ts';
 import { repoRecord } from '../repos/record.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
@@ -24,15 +25,6 @@ function repoOf(repoId: number, note: number): CatalogRepo {
     fingerprint: `print ${note}`,
     shards: [],
     skipped: { binary: note },
-  };
-}
-
-/** A number below a bound, at random and the same in each run. */
-function randomOf(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return Math.floor((state / 2 ** 32) * bound);
   };
 }
 
@@ -51,7 +43,8 @@ void test('random changes are read again in order, beside the writer and after i
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
   await catalog.load(true);
-  const random = randomOf(7);
+  const below = seededRandom(7);
+  const random = (bound: number): number => Math.floor(below() * bound);
   const repos = new Map<number, CatalogRepo>();
   const states = [[...repos.values()]];
   let nextId = 1;

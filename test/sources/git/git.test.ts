@@ -11,6 +11,7 @@ import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/
 import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
 import { findDefault, probeSource } from '../../../daemon/sources/git/probe.ts';
 import { childrenOf, untilGone } from '../../engine/symbols/processes.ts';
+import { goneSoon } from '../history/braked-git.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */
@@ -22,17 +23,6 @@ async function gitErrorOf(promise: Promise<unknown>): Promise<GitError> {
   assert.ok(error instanceof GitError, `expected a GitError, got ${String(error)}`);
   return error;
 }
-
-test('output and input pass unchanged', async () => {
-  const repo = makeRepo({ 'a.txt': 'hello\n' });
-  const oid = (await runGit(['hash-object', '-w', '--stdin'], { repoPath: repo, input: 'x\0y' }))
-    .toString()
-    .trim();
-  assert.deepEqual(
-    await runGit(['cat-file', 'blob', oid], { repoPath: repo }),
-    Buffer.from('x\0y'),
-  );
-});
 
 test('a last argument may have any bytes but NUL', async () => {
   const repo = makeRepo({ 'a.txt': 'a' });
@@ -189,18 +179,8 @@ test('child processes of git are killed with it', async () => {
   running.kill('aborted');
   await gitErrorOf(running.ended);
   assert.ok(pid > 0);
-  // The shell is killed together with git; init may need a moment to reap it.
-  while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+  await goneSoon(pid);
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 test('a missing folder is named', async () => {
   const error = await gitErrorOf(runGit(['status'], { repoPath: '/nonexistent/repo' }));

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ProbeError } from '../../../daemon/sources/git/path-kind.ts';
 import { probeSource } from '../../../daemon/sources/git/probe.ts';
 import { freeRepoName, repoNameFromUrl } from '../../../daemon/repos/repo-name.ts';
-import { git, makeRepo, temporaryFolder, writeFiles, commitAll } from './fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 test('a work tree', async () => {
   const repo = makeRepo({ a: 'a' });
@@ -106,16 +106,6 @@ test('plain folders, also inside a work tree', async () => {
     defaultRevision: 'HEAD',
   });
   await assert.rejects(probeSource(sub, 'commits'), /no commits/);
-});
-
-test('a submodule is a work tree of its own', async () => {
-  const inner = makeRepo({ a: 'a' });
-  const outer = makeRepo({ b: 'b' });
-  git(outer, 'submodule', '--quiet', 'add', inner, 'mod');
-  commitAll(outer);
-  const probed = await probeSource(path.join(outer, 'mod'));
-  assert.equal(probed.layout, 'worktree');
-  assert.equal(probed.commit, git(inner, 'rev-parse', 'HEAD'));
 });
 
 test('invalid sources are named with the reason', async () => {
