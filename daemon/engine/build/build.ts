@@ -27,7 +27,7 @@ import {
   type HeaderFolders,
   isHeader,
 } from '../../sources/languages/languages.ts';
-import { openSource } from '../../sources/docs/open-source.ts';
+import { listSource } from '../../sources/docs/list-source.ts';
 import { DocOutcomes } from './doc-outcomes.ts';
 import type { FinishedShard } from './shard-file.ts';
 import {
@@ -122,7 +122,7 @@ class ShardOverflow extends Error {}
 export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
   const { spec, signal } = options;
   options.onProgress?.(NOTHING_DONE);
-  const listing = await openSource(spec).list(signal);
+  const listing = await listSource(spec, signal);
   signal?.throwIfAborted();
   const { files, revisions, fingerprint } = listing;
   const list = { files, ...(await rulesOf(spec, listing)) };

@@ -1,7 +1,7 @@
 // The docs that no shard holds yet, collected from differences, with the revisions that hold each of them.
 
 import type { TreePath } from '../../base/paths.ts';
-import { compareListed, docKey } from '../../sources/docs/open-source.ts';
+import { compareListed, docKey } from '../../sources/docs/list-source.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';

@@ -6,7 +6,7 @@ import { FORMAT_VERSION } from '../../../core/shared/format.ts';
 import type { DiskScan } from '../../engine/build/disk-diff.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../../engine/build/filters.ts';
 import type { RepoRecord, SourceRules } from '../../repos/records.ts';
-import { openSource, revisionSuffix } from '../../sources/docs/open-source.ts';
+import { fingerprintOfSource, revisionSuffix } from '../../sources/docs/list-source.ts';
 import type { SourceSpec } from '../../sources/docs/source.ts';
 import { refStateOf } from '../../sources/git/ref-state.ts';
 import type { CatalogRepo } from '../catalog/catalog-records.ts';
@@ -18,7 +18,7 @@ export function fingerprintNow(
   spec: SourceSpec,
   disk: DiskScan | undefined,
 ): Promise<string> | string {
-  if (disk === undefined) return openSource(spec).fingerprint();
+  if (disk === undefined) return fingerprintOfSource(spec);
   const { listing, within } = disk;
   const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${stampCount++}`;
   return own + revisionSuffix(spec);

@@ -35,7 +35,7 @@ export interface SourceListing {
   readonly excluded: ExcludedPath[];
   /** What rules exclude from the default revision. Errors: GitError. Cost: for a work tree two processes. */
   readonly ignored: () => Promise<IgnoredCounts>;
-  /** As `IngestSource.fingerprint`, of exactly these files. */
+  /** As `fingerprintOfSource`, of exactly these files. */
   readonly fingerprint: string;
   /** Present if the default revision is files on disk. */
   readonly states?: FileStates | undefined;
@@ -44,20 +44,6 @@ export interface SourceListing {
 /** A listing of files on disk, without further revisions. */
 export interface DiskListing extends SourceListing {
   readonly states: FileStates;
-}
-
-export interface IngestSource {
-  readonly spec: SourceSpec;
-  /**
-   * A text that changes when the docs may have changed: equal texts of one source mean equal docs. Errors: as `list`. Cost:
-   * nothing for `commits`, a listing for the others.
-   */
-  fingerprint(): Promise<string>;
-  /**
-   * Lists the current docs. Errors: GitError; an error of the file system if the root folder cannot be read; the reason of
-   * the signal, for files on disk. Problems of single files go to `excluded`.
-   */
-  list(signal?: AbortSignal): Promise<SourceListing>;
 }
 
 /**

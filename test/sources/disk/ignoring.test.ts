@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { isIgnoredInFolder } from '../../../daemon/sources/disk/folder-walk.ts';
 import { IgnoreRules } from '../../../daemon/sources/disk/ignore-rules.ts';
-import { openSource } from '../../../daemon/sources/docs/open-source.ts';
+import { listSource } from '../../../daemon/sources/docs/list-source.ts';
 import type { SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
 
@@ -16,7 +16,7 @@ const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 
 async function listed(spec: SourceSpec): Promise<{ paths: string[]; ignored: object }> {
-  const listing = await openSource(spec).list();
+  const listing = await listSource(spec);
   const paths = [...listing.files].map(({ path }) => path);
   return {
     paths: paths.filter((path) => !path.endsWith('ignore')),
@@ -127,7 +127,7 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
       const flags = ['--files', '--hidden', '--no-ignore-global', '--no-ignore-exclude'];
       const output = spawnSync('rg', [...flags, '--glob', '!.git'], { cwd: root }).stdout;
       const expected = output.toString().split('\n').slice(0, -1);
-      const { files } = await openSource({ kind: 'folder', path: root }).list();
+      const { files } = await listSource({ kind: 'folder', path: root });
       assert.deepEqual(
         [...files].map(({ path }) => path),
         expected.sort(),
@@ -179,7 +179,7 @@ test('commits: .trawlignore as committed in each revision', async () => {
   assert.deepEqual(one.ignored, { '.trawlignore: *.tmp': 1, '.trawlignore: gen/': 1 });
 
   const old = git(repo, 'rev-parse', 'old');
-  const listing = await openSource({
+  const listing = await listSource({
     kind: 'commits',
     path: repo,
     commit: main,
@@ -187,7 +187,7 @@ test('commits: .trawlignore as committed in each revision', async () => {
       { name: 'refs/heads/old', commit: old },
       { name: 'refs/heads/other', commit: other },
     ],
-  }).list();
+  });
   const pathsByRevision = [0, 1, 2].map((revision) => {
     const paths: string[] = [];
     listing.revisions?.visit(revision, (file) => paths.push(listing.files.at(file).path));
@@ -266,13 +266,13 @@ test('an oversized ignore file is skipped, and reported', async () => {
   const text = `*.c\n${'#'.repeat(1 << 20)}`;
   const repo = makeRepo({ 'a.c': '', '.trawlignore': text });
   const commit = git(repo, 'rev-parse', 'HEAD');
-  const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
+  const committed = await listSource({ kind: 'commits', path: repo, commit });
   assert.ok([...committed.files].some(({ path }) => path === 'a.c'));
   const reported = { path: '.trawlignore', reason: 'unreadable: larger than 1048576 bytes' };
   assert.deepEqual(committed.excluded, [reported]);
   const root = temporaryFolder();
   writeFiles(root, { 'a.c': '', '.ignore': text });
-  const { excluded, files } = await openSource({ kind: 'folder', path: root }).list();
+  const { excluded, files } = await listSource({ kind: 'folder', path: root });
   assert.deepEqual(
     [...files].map(({ path }) => path),
     ['.ignore', 'a.c'],

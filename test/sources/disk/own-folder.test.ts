@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { readDiskFolders } from '../../../daemon/sources/reading/disk-folders.ts';
 import { DiskReader } from '../../../daemon/sources/docs/disk-reader.ts';
-import { openSource } from '../../../daemon/sources/docs/open-source.ts';
+import { listSource } from '../../../daemon/sources/docs/list-source.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { listFiles } from '../../../daemon/sources/reading/tree-reader.ts';
 import { claimOwnFolder } from '../../../daemon/sources/disk/own-folder.ts';
@@ -61,7 +61,7 @@ for (const kind of ['worktree', 'folder'] as const)
     const source = await makeSource(kind);
     const open = ['a.txt', 'harmless-link', 'link', 'state/b.txt'];
 
-    const { files, excluded } = await openSource(source).list();
+    const { files, excluded } = await listSource(source);
     assert.deepEqual(
       [...files].map((file) => file.path),
       open,
@@ -70,7 +70,7 @@ for (const kind of ['worktree', 'folder'] as const)
 
     // Its own ignore file leaves it out; that is nobody's loss.
     writeFiles(source.path, { 'state/my data/.gitignore': '*\n', '.trawlignore': 'my data\n' });
-    assert.deepEqual(await (await openSource(source).list()).ignored(), {});
+    assert.deepEqual(await (await listSource(source)).ignored(), {});
     rmSync(path.join(source.path, '.trawlignore'));
     rmSync(path.join(source.path, 'state/my data/.gitignore'));
 
@@ -105,11 +105,11 @@ void test('it is not a source, nor is anything in it, also through a link', asyn
     path.join(link, 'my data'),
   ]) {
     const source = { kind: 'folder', path: folder } as const;
-    await assert.rejects(openSource(source).list(), /is the data directory, or in it/);
+    await assert.rejects(listSource(source), /is the data directory, or in it/);
     assert.equal(await reads(source, 'secret'), false);
     assert.equal((await readDiskFolders(source, () => true, SIGNAL)).size, 0);
   }
-  const { files } = await openSource({ kind: 'folder', path: link }).list();
+  const { files } = await listSource({ kind: 'folder', path: link });
   assert.deepEqual(
     [...files].map((file) => file.path),
     ['b.txt'],
@@ -137,9 +137,9 @@ void test('where it cannot be listed, no possible file of it is read', async () 
   writeFiles(root, { 'a.txt': 'plum\n', claimed: '' });
   linkSync(path.join(root, 'a.txt'), path.join(root, 'b.txt'));
   const source = { kind: 'folder', path: root } as const;
-  assert.equal((await openSource(source).list()).files.length, 3);
+  assert.equal((await listSource(source)).files.length, 3);
   claimOwnFolder(path.join(root, 'claimed'));
-  await assert.rejects(openSource(source).list(), { code: 'ENOTDIR' });
+  await assert.rejects(listSource(source), { code: 'ENOTDIR' });
   const repo = { name: 'r', source, defaultRevision: 'HEAD' };
   const reading = readSource(repo, 'a.txt', undefined, { sizeMax: 100, signal: SIGNAL });
   await assert.rejects(reading);

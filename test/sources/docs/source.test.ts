@@ -17,7 +17,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { DocReader } from '../../../daemon/sources/docs/doc-reader.ts';
-import { openSource } from '../../../daemon/sources/docs/open-source.ts';
+import { fingerprintOfSource, listSource } from '../../../daemon/sources/docs/list-source.ts';
 import type { SourceFile } from '../../../daemon/sources/docs/file-list.ts';
 import type { ReadFailure, SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
@@ -45,7 +45,7 @@ test('files on disk have the ids of git, with either hash', async () => {
     git(repo, 'worktree', 'add', '-q', '--detach', linked);
     for (const root of [repo, linked]) {
       const spec = { kind: 'worktree', path: root } as const;
-      const read = await readAll(spec, (await openSource(spec).list()).files);
+      const read = await readAll(spec, (await listSource(spec)).files);
       assert.deepEqual([...read.contents.keys()].sort(), ['a.txt', 'dir/raw', 'empty', 'link']);
       for (const [name, content] of read.contents)
         assert.equal(content?.oid, git(root, 'rev-parse', `HEAD:${name}`), `${format} ${name}`);
@@ -54,7 +54,7 @@ test('files on disk have the ids of git, with either hash', async () => {
 });
 
 async function listPaths(spec: SourceSpec): Promise<string[]> {
-  return [...(await openSource(spec).list()).files].map((file) => file.path);
+  return [...(await listSource(spec)).files].map((file) => file.path);
 }
 
 async function readAll(
@@ -106,9 +106,9 @@ function settle(t: TestContext): void {
 test('the three sources list and read the same docs', async (t) => {
   settle(t);
   for (const spec of makeSources()) {
-    const { files, excluded, fingerprint } = await openSource(spec).list();
+    const { files, excluded, fingerprint } = await listSource(spec);
     assert.deepEqual(excluded, [], spec.kind);
-    assert.equal(fingerprint, await openSource(spec).fingerprint());
+    assert.equal(fingerprint, await fingerprintOfSource(spec));
     const { contents, failures } = await readAll(spec, files);
     assert.deepEqual(failures, []);
     const expected = new Map(
@@ -154,11 +154,11 @@ test('fingerprints follow the files', async (t) => {
   settle(t);
   const repo = makeRepo(FILES);
   for (const kind of ['worktree', 'folder'] as const) {
-    const source = openSource({ kind, path: repo });
+    const source = { kind, path: repo } as const;
     const fingerprints = new Set<string>();
     const checkNew = async (): Promise<void> => {
-      const fingerprint = await source.fingerprint();
-      assert.equal(fingerprint, await source.fingerprint());
+      const fingerprint = await fingerprintOfSource(source);
+      assert.equal(fingerprint, await fingerprintOfSource(source));
       assert.ok(!fingerprints.has(fingerprint));
       fingerprints.add(fingerprint);
     };
@@ -170,9 +170,9 @@ test('fingerprints follow the files', async (t) => {
     await checkNew();
     chmodSync(path.join(repo, 'new'), 0o755);
     await checkNew();
-    const after = await source.fingerprint();
+    const after = await fingerprintOfSource(source);
     rmSync(path.join(repo, 'new'));
-    assert.notEqual(await source.fingerprint(), after);
+    assert.notEqual(await fingerprintOfSource(source), after);
   }
 });
 
@@ -182,15 +182,15 @@ test('files that may change unnoticed have a unique fingerprint', async (t) => {
   const now = Date.now.bind(Date);
   const clock = t.mock.method(Date, 'now', () => now() - 3_600_000);
   for (const kind of ['worktree', 'folder'] as const) {
-    const source = openSource({ kind, path: repo });
-    const before = await source.fingerprint();
+    const source = { kind, path: repo } as const;
+    const before = await fingerprintOfSource(source);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.notEqual(await source.fingerprint(), before);
+    assert.notEqual(await fingerprintOfSource(source), before);
   }
   clock.mock.restore();
   settle(t);
-  const source = openSource({ kind: 'worktree', path: repo });
-  assert.equal(await source.fingerprint(), await source.fingerprint());
+  const source = { kind: 'worktree', path: repo } as const;
+  assert.equal(await fingerprintOfSource(source), await fingerprintOfSource(source));
 });
 
 test('submodules, nested repositories, pipes and deleted files are not docs', async () => {
@@ -201,7 +201,7 @@ test('submodules, nested repositories, pipes and deleted files are not docs', as
   cpSync(inner, path.join(repo, 'nested'), { recursive: true });
   spawnSync('mkfifo', [path.join(repo, 'pipe')]);
   rmSync(path.join(repo, 'gone'));
-  const { files, excluded } = await openSource({ kind: 'worktree', path: repo }).list();
+  const { files, excluded } = await listSource({ kind: 'worktree', path: repo });
   assert.deepEqual(
     [...files].map((file) => file.path),
     ['.gitmodules', 'kept', 'old/x'],
@@ -210,14 +210,14 @@ test('submodules, nested repositories, pipes and deleted files are not docs', as
     { path: 'mod', reason: 'submodule' },
     { path: 'nested', reason: 'nested_repository' },
   ]);
-  const folder = await openSource({ kind: 'folder', path: repo }).list();
+  const folder = await listSource({ kind: 'folder', path: repo });
   assert.deepEqual(folder.excluded, [{ path: 'pipe', reason: 'special_file' }]);
   assert.deepEqual(
     [...folder.files].map((file) => file.path),
     ['.gitmodules', 'kept', 'mod/a', 'nested/a', 'old/x'],
   );
   const commit = git(repo, 'rev-parse', 'HEAD');
-  const committed = await openSource({ kind: 'commits', path: repo, commit }).list();
+  const committed = await listSource({ kind: 'commits', path: repo, commit });
   assert.deepEqual(committed.excluded, [{ path: 'mod', reason: 'submodule' }]);
 });
 
@@ -226,7 +226,7 @@ test('nothing is read through a folder that became a link', async () => {
   writeFiles(outside, { secret: 'secret', 'deep/secret': 'secret' });
   const repo = makeRepo({ 'dir/secret': 'mine', 'dir/deep/secret': 'mine', other: '' });
   const spec: SourceSpec = { kind: 'worktree', path: repo };
-  const before = await openSource(spec).list();
+  const before = await listSource(spec);
   rmSync(path.join(repo, 'dir'), { recursive: true });
   symlinkSync(outside, path.join(repo, 'dir'));
   const { contents, failures } = await readAll(spec, before.files);
@@ -235,7 +235,7 @@ test('nothing is read through a folder that became a link', async () => {
     { path: 'dir/deep/secret', reason: 'vanished' },
     { path: 'dir/secret', reason: 'vanished' },
   ]);
-  const after = await openSource(spec).list();
+  const after = await listSource(spec);
   assert.deepEqual(
     [...after.files].map((file) => file.path),
     ['dir', 'other'],
@@ -250,7 +250,7 @@ test('files that change between listing and reading', async () => {
   const folder = temporaryFolder();
   writeFiles(folder, { a: 'a', b: 'bbbb', c: 'c', d: 'd', e: 'e', f: 'f' });
   const spec: SourceSpec = { kind: 'folder', path: folder };
-  const { files } = await openSource(spec).list();
+  const { files } = await listSource(spec);
   writeFileSync(path.join(folder, 'a'), 'A'.repeat(5_000_000));
   writeFileSync(path.join(folder, 'b'), 'B');
   for (const name of ['c', 'd', 'e']) rmSync(path.join(folder, name));
@@ -270,10 +270,7 @@ test('files that change between listing and reading', async () => {
 
 test('unreadable files are reported, and the root must be readable', async () => {
   const folder = temporaryFolder();
-  await assert.rejects(
-    openSource({ kind: 'folder', path: path.join(folder, 'no') }).list(),
-    /ENOENT/,
-  );
+  await assert.rejects(listSource({ kind: 'folder', path: path.join(folder, 'no') }), /ENOENT/);
   const repo = makeRepo({ a: 'a' });
   const missing = { path: 'a', size: 1, isSymlink: false, oid: '1'.repeat(40) };
   const { contents, failures } = await readAll({ kind: 'commits', path: repo }, [missing]);
@@ -287,7 +284,7 @@ test('unreadable files and folders are reported', { skip: process.getuid?.() ===
   chmodSync(path.join(folder, 'closed'), 0);
   chmodSync(path.join(folder, 'secret'), 0);
   const spec: SourceSpec = { kind: 'folder', path: folder };
-  const { files, excluded } = await openSource(spec).list();
+  const { files, excluded } = await listSource(spec);
   chmodSync(path.join(folder, 'closed'), 0o755);
   assert.deepEqual(excluded, [{ path: 'closed', reason: 'unreadable: EACCES' }]);
   const { failures } = await readAll(spec, files);
@@ -333,7 +330,7 @@ test('a path too long for the system is excluded with its reason', async () => {
   const script = 'for i in $(seq 20); do mkdir "$1" && cd "$1" || exit 1; done; echo x > end';
   const { status } = spawnSync('bash', ['-c', script, 'bash', 'd'.repeat(250)], { cwd: root });
   assert.equal(status, 0);
-  const { files, excluded } = await openSource({ kind: 'folder', path: root }).list();
+  const { files, excluded } = await listSource({ kind: 'folder', path: root });
   assert.equal(files.length, 0);
   assert.deepEqual(
     excluded.map(({ reason }) => reason),

@@ -1,6 +1,5 @@
-// Opens the source of a description: docs of one commit, or of several revisions. The default revision is listed by its own
-// source, further ones by their trees. Docs with equal path and blob are one file of the listing. Files on disk that equal a
-// committed doc are read from git, only the others from disk.
+// Lists the docs of a source: files on disk, those of one commit, or of several revisions. Docs with equal path and blob are
+// one file of the listing. Files on disk that equal a doc of a further revision are read from git, only the others from disk.
 
 import { hash } from 'node:crypto';
 import { nameKey, type TreePath } from '../../base/paths.ts';
@@ -14,42 +13,40 @@ import { blobIdAt } from './disk-reader.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import { hashOnDisk, scanDisk } from './scan-thread.ts';
-import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
+import type { SourceListing, SourceSpec } from './source.ts';
 
-/** The source. Reads nothing yet. */
-export function openSource(spec: SourceSpec): IngestSource {
-  const base = spec.kind === 'commits' ? openCommitSource(spec) : openDiskSource(spec);
-  return (spec.revisions ?? []).length > 0 ? openRevisionSource(spec, base) : base;
+/**
+ * The current docs of a source. Errors: GitError; an error of the file system if the root folder cannot be read; the reason of
+ * the signal, for files on disk. Problems of single files go to `excluded`.
+ */
+export async function listSource(spec: SourceSpec, signal?: AbortSignal): Promise<SourceListing> {
+  if ((spec.revisions ?? []).length > 0) return listRevisions(spec, signal);
+  if (spec.kind !== 'commits') return scanDisk(spec, undefined, signal);
+  return listCommit(spec).catch(async (error: unknown) => {
+    // Git lists nothing of a commit if a folder, or in a partial clone a file, is missing.
+    if (!isGitExit(error)) throw error;
+    const { revisions: _, ...listing } = await listRevisions(spec);
+    return listing;
+  });
 }
 
-function openDiskSource(spec: SourceSpec): IngestSource {
-  return {
-    spec,
-    fingerprint: async () => (await scanDisk(spec)).fingerprint,
-    list: (signal) => scanDisk(spec, undefined, signal),
-  };
+/**
+ * A text that changes when the docs may have changed: equal texts of one source mean equal docs. Errors: as `listSource`.
+ * Cost: nothing for commits, a listing for files on disk.
+ */
+export async function fingerprintOfSource(spec: SourceSpec): Promise<string> {
+  if (spec.kind === 'commits') return commitFingerprint(spec);
+  return (await scanDisk(spec)).fingerprint + revisionSuffix(spec);
 }
 
 /** The commit id never changes its content, so it is the fingerprint. */
-function openCommitSource(spec: SourceSpec): IngestSource {
-  const fingerprint = `commit:${spec.commit ?? 'none'}`;
-  const source: IngestSource = {
-    spec,
-    fingerprint: () => Promise.resolve(fingerprint),
-    list: () => listCommit(spec, fingerprint).catch(listWithoutLost),
-  };
-  return source;
-
-  /** Git lists nothing of a commit if a folder, or in a partial clone a file, is missing. */
-  async function listWithoutLost(error: unknown): Promise<SourceListing> {
-    if (!isGitExit(error)) throw error;
-    const { revisions: _, ...listing } = await listRevisions(spec, source, '');
-    return listing;
-  }
+function commitFingerprint(spec: SourceSpec): string {
+  return `commit:${spec.commit ?? 'none'}${revisionSuffix(spec)}`;
 }
 
-async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
+async function listCommit(spec: SourceSpec): Promise<SourceListing> {
   const listed = new FileList();
+  const fingerprint = commitFingerprint(spec);
   if (spec.commit === undefined)
     return { files: listed, excluded: [], ignored: () => Promise.resolve({}), fingerprint };
   let rulesId: string | undefined;
@@ -73,23 +70,11 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
   return { files, excluded, ignored: () => Promise.resolve(ignored), fingerprint };
 }
 
-const MARK = ' revisions:';
-
-/** @param base  source of the default revision only */
-function openRevisionSource(spec: SourceSpec, base: IngestSource): IngestSource {
-  const suffix = revisionSuffix(spec);
-  return {
-    spec,
-    fingerprint: async () => (await base.fingerprint()) + suffix,
-    list: (signal) => listRevisions(spec, base, suffix, signal),
-  };
-}
-
 /** Fingerprint part for the further revisions; "" without any. */
 export function revisionSuffix({ revisions = [] }: SourceSpec): string {
   if (revisions.length === 0) return '';
   const lines = revisions.map(({ name, commit }) => `${commit} ${name}\n`).join('');
-  return `${MARK}${hash('sha256', lines, 'hex')}`;
+  return ` revisions:${hash('sha256', lines, 'hex')}`;
 }
 
 /** A unique key per path and content, whatever the bytes of the path. */
@@ -106,12 +91,7 @@ interface Draft {
 }
 
 /** Lists all revisions. Missing folders are reported as excluded. Errors: GitError. */
-async function listRevisions(
-  spec: SourceSpec,
-  base: IngestSource,
-  suffix: string,
-  signal?: AbortSignal,
-): Promise<SourceListing> {
+async function listRevisions(spec: SourceSpec, signal?: AbortSignal): Promise<SourceListing> {
   const further = (spec.revisions ?? []).map(({ commit }) => commit);
   const isCommitted = spec.kind === 'commits';
   const commits = isCommitted && spec.commit !== undefined ? [spec.commit, ...further] : further;
@@ -133,11 +113,12 @@ async function listRevisions(
     if (!hasDefault) draft.visitors.unshift(() => {});
     const ignored = (): Promise<IgnoredCounts> =>
       Promise.resolve(hasDefault ? union.ignored(0) : {});
-    return { ...sortDraft(draft), ignored, fingerprint: (await base.fingerprint()) + suffix };
+    return { ...sortDraft(draft), ignored, fingerprint: commitFingerprint(spec) };
   }
-  const listing = await base.list(signal);
+  const listing = await scanDisk(spec, undefined, signal);
   await addDisk(spec, listing, union, draft);
-  return { ...listing, ...sortDraft(draft), fingerprint: listing.fingerprint + suffix };
+  const fingerprint = listing.fingerprint + revisionSuffix(spec);
+  return { ...listing, ...sortDraft(draft), fingerprint };
 }
 
 /** Adds the files on disk as the default revision. */
