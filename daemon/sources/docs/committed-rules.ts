@@ -111,57 +111,44 @@ export async function filterUnion(
     }
     verdicts.set(doc, ofDocs);
   }
-  const filtered = new Filtered(union, verdicts);
-  for (let commit = 0; commit < commitCount; commit++) filtered.add(commit);
-  return filtered;
+  return filtered(union, verdicts, commitCount);
 }
 
-class Filtered implements FilteredUnion {
-  readonly docs: TreeDoc[] = [];
-  readonly submodulePaths: readonly string[];
-  readonly outerPaths: readonly string[];
-  readonly lostPaths: readonly string[];
-  readonly #union: TreeUnion;
-  /** By ignore file (a doc): the rule that excludes each doc, "" for none. */
-  readonly #verdicts: ReadonlyMap<number, readonly string[]>;
-  /** By commit, of its ignore file; undefined: it has none. */
-  readonly #ofCommits: (readonly string[] | undefined)[] = [];
+/** @param verdicts  by ignore file (a doc): the rule that excludes each doc, "" for none */
+function filtered(
+  union: TreeUnion,
+  verdicts: ReadonlyMap<number, readonly string[]>,
+  commitCount: number,
+): FilteredUnion {
+  const commits = Array.from({ length: commitCount }, (_, commit) => commit);
+  const ofCommits = commits.map((commit) => {
+    let ofCommit: readonly string[] | undefined;
+    union.visit(commit, (doc) => (ofCommit ??= verdicts.get(doc)));
+    return ofCommit;
+  });
+  const visit = (commit: number, onDoc: (doc: number, rule: string) => void): void =>
+    union.visit(commit, (doc) => onDoc(doc, ofCommits[commit]?.[doc] ?? ''));
+  const docs: TreeDoc[] = [];
   /** Index of each doc among the remaining docs. */
-  readonly #locations = new Map<number, number>();
-
-  constructor(union: TreeUnion, verdicts: ReadonlyMap<number, readonly string[]>) {
-    this.#union = union;
-    this.submodulePaths = union.submodulePaths;
-    this.outerPaths = union.outerPaths;
-    this.lostPaths = union.lostPaths;
-    this.#verdicts = verdicts;
-  }
-
-  /** Adds the next commit. */
-  add(commit: number): void {
-    this.#union.visit(commit, (doc) => (this.#ofCommits[commit] ??= this.#verdicts.get(doc)));
-    this.#visit(commit, (doc, rule) => {
-      if (rule !== '' || this.#locations.has(doc)) return;
-      this.#locations.set(doc, this.docs.push(this.#union.docs[doc]!) - 1);
+  const locations = new Map<number, number>();
+  for (const commit of commits)
+    visit(commit, (doc, rule) => {
+      if (rule !== '' || locations.has(doc)) return;
+      locations.set(doc, docs.push(union.docs[doc]!) - 1);
     });
-  }
-
-  #visit(commit: number, onDoc: (doc: number, rule: string) => void): void {
-    const verdicts = this.#ofCommits[commit];
-    this.#union.visit(commit, (doc) => onDoc(doc, verdicts?.[doc] ?? ''));
-  }
-
-  visit(commit: number, onDoc: (doc: number) => void): void {
-    this.#visit(commit, (doc, rule) => {
-      if (rule === '') onDoc(this.#locations.get(doc)!);
-    });
-  }
-
-  ignored(commit: number): IgnoredCounts {
-    const counter = new IgnoredCounter();
-    this.#visit(commit, (_, rule) => {
-      if (rule !== '') counter.add(rule);
-    });
-    return counter.counts();
-  }
+  return {
+    ...union,
+    docs,
+    visit: (commit, onDoc) =>
+      visit(commit, (doc, rule) => {
+        if (rule === '') onDoc(locations.get(doc)!);
+      }),
+    ignored(commit) {
+      const counter = new IgnoredCounter();
+      visit(commit, (_, rule) => {
+        if (rule !== '') counter.add(rule);
+      });
+      return counter.counts();
+    },
+  };
 }
