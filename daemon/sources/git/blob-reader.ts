@@ -52,18 +52,14 @@ export class BlobReader {
    * Reads the blobs and calls back once for each, in the order of `ids`. Errors: GitError; what `onBlob` throws. The reader
    * is unusable afterwards.
    */
-  readBlobs(ids: readonly string[], onBlob: OnBlob): Promise<void> {
+  async readBlobs(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     for (const id of ids) requireObjectId(id);
-    return this.#readById(ids, onBlob);
-  }
-
-  /** In a partial clone git exits at the first missing object: then only present objects are read. */
-  async #readById(ids: readonly string[], onBlob: OnBlob): Promise<void> {
     let done = 0;
     const git = this.#git;
     try {
       await this.#request(ids, (_, bytes) => onBlob(done++, bytes));
     } catch (error) {
+      // In a partial clone git exits at the first missing object: then only present objects are read.
       if (!(error instanceof LostObjectError)) throw error;
       const present = await presentObjects(this.#repoPath, ids.slice(done), this.#options);
       // Another read may have restarted it.

@@ -10,7 +10,6 @@ import { ObjectProcess } from './object-process.ts';
 export interface PoolOptions {
   readonly processMax?: number;
   readonly perRepoMax?: number;
-  readonly waitingMax?: number;
   /** Idle time after which a process is closed. */
   readonly idleMs?: number;
   /** Older processes are not lent again. */
@@ -39,7 +38,7 @@ export class ObjectPool {
     this.#slots = new Slots({
       runningMax: this.#processMax,
       runningOfOneMax: options.perRepoMax ?? PER_REPO_MAX,
-      waitingMax: options.waitingMax ?? 256,
+      waitingMax: 256,
       busyError: () => new GitBusyError(),
     });
   }

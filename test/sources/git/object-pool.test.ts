@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GitError } from '../../../daemon/sources/git/git.ts';
-import { GitBusyError } from '../../../daemon/sources/git/git-slots.ts';
 import { ObjectPool, type PoolOptions } from '../../../daemon/sources/git/object-pool.ts';
 import { ObjectProcess } from '../../../daemon/sources/git/object-process.ts';
 import { git, makeRepo } from './fixture.ts';
@@ -25,13 +24,6 @@ function openPool(options?: PoolOptions): ObjectPool {
   const pool = new ObjectPool(options);
   pools.push(pool);
   return pool;
-}
-
-/** Something that ends when it is told to. */
-function gate(): { readonly opened: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
 }
 
 for (const knowsCommands of [true, false]) {
@@ -92,32 +84,6 @@ test('old processes are not reused', async () => {
   for (let i = 0; i < 2; i++) await pool.use(repo, signal, async (process) => used.add(process));
   assert.equal(used.size, 2);
   assert.equal(pool.counts.processes, 0);
-});
-
-test('limits for each repository, in total, and for waiting requests', async () => {
-  const pool = openPool({ perRepoMax: 2, processMax: 3, waitingMax: 2 });
-  const first = gate();
-  const order: string[] = [];
-  const take = (repo: string, name: string, until: Promise<void>): Promise<void> =>
-    pool.use(repo, signal, async () => {
-      order.push(name);
-      await until;
-    });
-  const running = [take(repo, 'r1', first.opened), take(repo, 'r2', first.opened)];
-  const waiting = [take(repo, 'r3', Promise.resolve())];
-  await take(other, 'o1', Promise.resolve());
-  assert.deepEqual(pool.counts, { processes: 3, idle: 1, waiting: 1 });
-  assert.deepEqual(order, ['r1', 'r2', 'o1']);
-  const second = gate();
-  const busy = take(other, 'o2', second.opened);
-  waiting.push(take(other, 'o3', Promise.resolve()));
-  await assert.rejects(take(other, 'o4', Promise.resolve()), GitBusyError);
-  second.open();
-  await busy;
-  first.open();
-  await Promise.all([...running, ...waiting]);
-  assert.deepEqual(order, ['r1', 'r2', 'o1', 'o2', 'o3', 'r3']);
-  assert.equal(pool.counts.waiting, 0);
 });
 
 test('an idle process is ended for another repository', async () => {

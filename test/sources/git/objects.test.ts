@@ -236,7 +236,10 @@ test('errors of the callback, bad ids, a killed and a closed reader', async () =
   const repo = makeRepo({ a: 'a' });
   const id = blobId(Buffer.from('a'));
   const reader = await BlobReader.open(repo);
-  assert.throws(() => reader.readBlobs(['HEAD'], () => undefined), /not an object id: HEAD/);
+  await assert.rejects(
+    reader.readBlobs(['HEAD'], () => undefined),
+    /not an object id: HEAD/,
+  );
   await assert.rejects(reader.readBlobs([id, id], stop), /stop/);
   await assert.rejects(
     reader.readBlobs([id], () => undefined),
