@@ -30,7 +30,7 @@ import { DocFilter, isBinary } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
-import type { ReadFailure, SourceReader } from '../../sources/docs/source.ts';
+import type { ReadFailure } from '../../sources/docs/source.ts';
 import { utf8Of } from '../../base/utf16.ts';
 
 interface ReadBatch {
@@ -47,7 +47,7 @@ const port = parentPort!;
 let builder: SegmentBuilder | undefined;
 let build: (BuildSetup & { readonly filter: DocFilter }) | undefined;
 let keeping: NodeJS.Timeout | undefined;
-let reader: SourceReader | undefined;
+let reader: DocReader | undefined;
 let onAnswer: ((answer: StoredAnswer | BatchStart) => void) | undefined;
 
 port.on('message', (message: ToBuildWorker) => {

@@ -7,7 +7,7 @@ import { nextTimeSlice } from '../../base/next-time-slice.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
 import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
-import type { OnFile, ReadFailure, SourceReader } from './source.ts';
+import type { OnFile, ReadFailure } from './source.ts';
 
 /** Ids of blobs: plain values, which may be posted. */
 export interface BlobIds {
@@ -32,7 +32,6 @@ export async function hashFiles(root: string, files: readonly SourceFile[]): Pro
     });
     await nextTimeSlice();
   }
-  await reader.close();
   return { bytes, idSize };
 }
 
@@ -49,7 +48,7 @@ const KEPT_BUFFER_SIZE_MAX = 64 << 20;
 /** Bound: a file that keeps growing while it is read. */
 const FILE_SIZE_MAX = 1 << 30;
 
-export class DiskReader implements SourceReader {
+export class DiskReader {
   readonly #root: string;
   #format: ObjectFormat | undefined;
   #buffer = Buffer.alloc(0);
@@ -75,10 +74,6 @@ export class DiskReader implements SourceReader {
     }
     if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX) this.#buffer = Buffer.alloc(0);
     return failures;
-  }
-
-  async close(): Promise<void> {
-    this.#buffer = Buffer.alloc(0);
   }
 
   /** Reads the content into the buffer and returns its size; undefined, with a failure recorded, if there is none. */

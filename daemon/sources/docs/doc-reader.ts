@@ -4,9 +4,9 @@ import { BlobReader } from '../git/blob-reader.ts';
 import { OBJECT_MISSING } from '../disk/excluded-path.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { SourceFile } from './file-list.ts';
-import type { OnFile, ReadFailure, SourceReader } from './source.ts';
+import type { OnFile, ReadFailure } from './source.ts';
 
-export class DocReader implements SourceReader {
+export class DocReader {
   readonly #path: string;
   readonly #disk: DiskReader;
   /** Started by the first file with an id. */
@@ -18,6 +18,10 @@ export class DocReader implements SourceReader {
     this.#disk = new DiskReader(path);
   }
 
+  /**
+   * Reads the files in order. One call at a time. Errors: GitError; what `onFile` throws. An unreadable file is not an error
+   * but part of the result.
+   */
   async read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]> {
     const failures: ReadFailure[] = [];
     for (const { start, end, isStored } of runsOf(files)) {
@@ -44,7 +48,6 @@ export class DocReader implements SourceReader {
   }
 
   async close(): Promise<void> {
-    await this.#disk.close();
     await (await this.#blobs)?.close();
   }
 }

@@ -2,7 +2,7 @@
 // source is listed once; its docs are then read in batches, in any number of worker threads (doc-reader.ts). Filters,
 // languages and the index are elsewhere.
 
-import type { FileList, SourceFile } from './file-list.ts';
+import type { FileList } from './file-list.ts';
 import type { FileStates } from './file-states.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { ExcludedPath } from '../disk/excluded-path.ts';
@@ -58,13 +58,4 @@ export type OnFile = (index: number, bytes: Uint8Array | undefined, oid: string)
 export interface ReadFailure {
   readonly path: string;
   readonly reason: 'vanished' | `unreadable: ${string}`;
-}
-
-export interface SourceReader {
-  /**
-   * Reads the files in order. One call at a time. Errors: GitError; what `onFile` throws. An unreadable file is not an error
-   * but part of the result.
-   */
-  read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]>;
-  close(): Promise<void>;
 }
