@@ -8,15 +8,24 @@ import { test } from 'node:test';
 import { refStateOf } from '../../../daemon/sources/git/ref-state.ts';
 import { git, makeRepo } from './fixture.ts';
 
-test('a moved ref is noticed in any folder', () => {
+test('moved, packed, renamed and removed refs are noticed', () => {
   const repo = makeRepo({ a: 'a' });
   const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
-  for (const name of ['refs/heads/zz', 'refs/tags/v1', 'refs/tags/deep/v1']) {
-    git(repo, 'update-ref', name, 'HEAD');
+  for (const words of [
+    'update-ref refs/heads/zz HEAD',
+    `update-ref refs/heads/zz ${next}`,
+    'update-ref refs/tags/deep/v1 HEAD',
+    `update-ref refs/tags/deep/v1 ${next}`,
+    'pack-refs --all',
+    'update-ref refs/tags/deep/v1 HEAD',
+    'pack-refs --all',
+    'branch -m main trunk',
+    'branch -D zz',
+  ]) {
     const state = refStateOf(repo);
     assert.equal(refStateOf(repo), state);
-    git(repo, 'update-ref', name, next);
-    assert.notEqual(refStateOf(repo), state, name);
+    git(repo, ...words.split(' '));
+    assert.notEqual(refStateOf(repo), state, words);
   }
 });
 
