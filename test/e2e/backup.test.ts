@@ -235,7 +235,7 @@ function withRows(plain: Buffer, changes: readonly (readonly [from: string, to: 
   return gzipSync(made);
 }
 
-void test('only a line feed ends a row of a backup', async () => {
+void test('restored without its index: only a line feed ends a row; a search says what is missing, and the command for it', async () => {
   const { options } = await copyInstance();
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   await ok(['backup', file], options);
@@ -246,10 +246,16 @@ void test('only a line feed ends a row of a backup', async () => {
   ]);
   writeFileSync(file, changed);
   const dataDir = path.join(temporaryFolder(), 'data');
-  await ok(['restore', file], { env: { TRAWL_DATA_DIR: dataDir } });
+  const target = { env: { TRAWL_DATA_DIR: dataDir } };
+  await ok(['restore', file], target);
   const { emails } = await usersOf(dataDir);
   for (const email of ['user@x.org', 'us\u2028@x.org', 'us\u2029@x.org'])
     assert.ok(emails.includes(email), email);
+  for (const command of ['search', 'explain'])
+    assert.match(
+      await refused([command, 'plum'], target),
+      /no repository in .* is indexed yet \(repositories: 1\); "trawl serve"/,
+    );
 });
 
 void test('an incomplete backup is refused and changes nothing', async () => {
@@ -453,19 +459,6 @@ void test(
     assert.equal((await usersOf(other, database)).stdout, expected);
   },
 );
-
-void test('restored without its index: a search says that nothing is indexed, and the command for it', async () => {
-  const { options } = await copyInstance();
-  const file = path.join(temporaryFolder(), 'backup.tar.gz');
-  await ok(['backup', file], options);
-  const target = { env: { TRAWL_DATA_DIR: path.join(temporaryFolder(), 'data') } };
-  await ok(['restore', file], target);
-  for (const command of ['search', 'explain'])
-    assert.match(
-      await refused([command, 'plum'], target),
-      /no repository in .* is indexed yet \(repositories: 1\); "trawl serve"/,
-    );
-});
 
 /** Flags and variables of a daemon that lists a host. */
 function connectedTo(host: CodeHost) {
