@@ -14,9 +14,9 @@ import {
 } from '../../../daemon/sources/git/object-reader.ts';
 import { allowGitPaths } from '../../../daemon/sources/git/git-paths.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
-import { findItems, readTreeFolders } from '../../../daemon/sources/git/tree-paths.ts';
+import { findItems } from '../../../daemon/sources/git/tree-paths.ts';
 import { LostObjectError } from '../../../daemon/sources/git/git.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
+import { commitAll, git, makeRepo, writeFiles } from './fixture.ts';
 
 const { signal } = new AbortController();
 after(() => objectPool.close());
@@ -61,14 +61,6 @@ test('the limit applies to cached objects too; objects of another repository are
   assert.equal(await textOf(repo, id), 'secret');
   await assert.rejects(readBlob(repo, id, 5, signal), LargeObjectError);
   await assert.rejects(textOf(other, id), LostObjectError);
-});
-
-test('an aborted read fails with the reason', async () => {
-  const repo = makeRepo({ a: 'a' });
-  const abort = new AbortController();
-  const reading = readBlob(repo, idOf(repo, 'HEAD:a'), 10, abort.signal);
-  abort.abort(new Error('left'));
-  await assert.rejects(reading, /left/);
 });
 
 test('packed, collected and new objects under a running process', async () => {
@@ -147,21 +139,4 @@ test('paths in a tree', async () => {
   assert.deepEqual((await find('a/b'))?.type, 'tree');
   for (const name of ['', 'nosuch', 'a/', '/a', 'a//b', 'a/b.txt/x', 'a/.', 'A', '*'])
     assert.equal(await find(name), undefined, name);
-  const folders = await readTreeFolders(repo, root, new Set(['', 'a', 'a/b', 'a/b.txt']), signal);
-  assert.deepEqual([...folders.keys()].sort(), ['', 'a', 'a/b']);
-  assert.deepEqual(
-    folders.get('a')?.map(({ name, type }) => `${type} ${name}`),
-    ['tree b', 'blob b.txt'],
-  );
-});
-
-test('a repository with SHA-256 ids', async () => {
-  const repo = temporaryFolder();
-  git(repo, 'init', '-q', '-b', 'main', '--object-format=sha256');
-  writeFiles(repo, { 'dir/a.txt': 'plum' });
-  commitAll(repo);
-  const root = await rootTreeOf(repo, idOf(repo, 'HEAD'), signal);
-  const [item] = await findItems(repo, root, 'dir/a.txt', signal);
-  assert.equal(item?.oid, idOf(repo, 'HEAD:dir/a.txt'));
-  assert.equal(await textOf(repo, item?.oid ?? ''), 'plum');
 });
