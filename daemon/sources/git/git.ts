@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { isMainThread } from 'node:worker_threads';
 import { checkGitPaths } from './git-paths.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
@@ -456,10 +456,7 @@ export async function tryGit(
 
 let version: Promise<[major: number, minor: number]> | undefined;
 
-/** Key in the environment data of threads. */
-const VERSION_KEY = 'version of git';
-
-/** Version of the installed git, read once; threads started later inherit it. Errors: GitError if git cannot be started. */
+/** Version of the installed git, read once. Errors: GitError if git cannot be started. */
 export function gitVersion(): Promise<[major: number, minor: number]> {
   version ??= readVersion().catch((error: unknown) => {
     version = undefined;
@@ -469,9 +466,6 @@ export function gitVersion(): Promise<[major: number, minor: number]> {
 }
 
 async function readVersion(): Promise<[major: number, minor: number]> {
-  const cached = getEnvironmentData(VERSION_KEY);
-  const text = typeof cached === 'string' ? cached : (await runGit(['version'])).toString('latin1');
-  setEnvironmentData(VERSION_KEY, text);
-  const found = /(\d+)\.(\d+)/.exec(text);
+  const found = /(\d+)\.(\d+)/.exec((await runGit(['version'])).toString('latin1'));
   return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
 }

@@ -5,7 +5,7 @@
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GitError, gitDirOf, gitVersion, runGit, tryGit } from './git.ts';
+import { GitError, gitDirOf, runGit, tryGit } from './git.ts';
 import { checkAllGitPaths, GitFileError, GitPathError } from './git-paths.ts';
 import { isoTimeOf } from './iso-time.ts';
 import { layoutOf, ProbeError, type SourceLayout } from './path-kind.ts';
@@ -45,8 +45,7 @@ export async function probeSource(sourcePath: string, mode?: SourceKind): Promis
   if (mode === 'folder')
     throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, not a plain folder');
   await checkPaths(absolute);
-  // Why the version: build threads then inherit it.
-  const [branches] = await Promise.all([newestBranches(absolute), gitVersion()]);
+  const branches = await newestBranches(absolute);
   if (branches === undefined) await requireRepository(absolute);
   if (layout === 'bare' && mode === 'worktree')
     throw new ProbeError(absolute, 'mode_not_possible', 'a bare repository has no files on disk');
@@ -144,7 +143,7 @@ async function newestBranches(repoPath: string): Promise<Branch[] | undefined> {
   const format = '%(HEAD)%(committerdate:unix) %(objecttype) %(objectname) %(refname)';
   const more = ['--sort=-committerdate', `--count=${REFS_CHECKED}`, 'refs/heads/'];
   try {
-    const lines = await readRefs(repoPath, format, {}, more);
+    const lines = await readRefs(repoPath, format, { outputSizeMax: REFS_SIZE_CHECKED }, more);
     return lines.flatMap((line) => {
       const [, mark, seconds, commit, name] = BRANCH_LINE.exec(line) ?? [];
       if (commit === undefined || name === undefined) return [];
@@ -175,6 +174,7 @@ function newestOf(commits: readonly Pick<Branch, 'seconds'>[]): number {
 
 /** Bound: branches with invalid dates, which are skipped. */
 const REFS_CHECKED = 100;
+const REFS_SIZE_CHECKED = 1 << 20;
 
 /**
  * Name of a source by the rule of API.md 19.4, before conflicts are resolved. Errors: GitPathError; GitFileError; GitError.

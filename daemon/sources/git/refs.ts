@@ -61,7 +61,7 @@ export async function readRefs(
   more: readonly string[] = ['refs/heads/', 'refs/tags/'],
 ): Promise<string[]> {
   const args = ['for-each-ref', `--format=${format}`, ...more];
-  const listing = await runGit(args, { ...options, repoPath, outputSizeMax: REFS_SIZE_MAX });
+  const listing = await runGit(args, { outputSizeMax: REFS_SIZE_MAX, ...options, repoPath });
   return listing.toString('utf8').split('\n').slice(0, -1);
 }
 
