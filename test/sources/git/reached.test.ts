@@ -2,7 +2,6 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
@@ -10,6 +9,7 @@ import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import { isReached, noteReached } from '../../../daemon/sources/git/reached.ts';
 import { RefError } from '../../../daemon/sources/git/names.ts';
 import { resolveRef } from '../../../daemon/sources/git/resolve.ts';
+import { makeHistory as historyOf } from '../history/repos.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const { signal } = new AbortController();
@@ -165,28 +165,24 @@ test('a removed ref is noticed beside a broken ref', async () => {
   assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
 });
 
-/** A commit of these parents and this date, in seconds. */
-function commitAt(repo: string, parents: readonly string[], seconds: number): string {
-  const date = `${seconds} +0000`;
-  const text =
-    `tree ${idOf(repo, 'main^{tree}')}\n${parents.map((id) => `parent ${id}\n`).join('')}` +
-    `author A <a@b> ${date}\ncommitter A <a@b> ${date}\n\n${parents.length} ${seconds}\n`;
-  const args = ['hash-object', '-t', 'commit', '-w', '--stdin'];
-  return spawnSync('git', args, { cwd: repo, input: text }).stdout.toString().trim();
-}
-
 /** Commits whose dates say nothing of their order, with the parents of each. */
-function skewedHistory(repo: string, random: () => number, count: number): Map<string, string[]> {
-  const made = new Map<string, string[]>();
-  for (let index = 0; index < count; index++) {
-    const before = [...made.keys()];
-    const near = before.slice(-6);
-    const pick = (): string => near[Math.floor(random() * near.length)]!;
-    const parents =
-      before.length === 0 ? [] : [...new Set(random() < 0.3 ? [pick(), pick()] : [pick()])];
-    made.set(commitAt(repo, parents, 1_600_000_000 + Math.floor(random() * 1e8) + index), parents);
-  }
-  return made;
+function skewedHistory(random: () => number, count: number) {
+  const parents = Array.from({ length: count }, (_, index) => {
+    const first = Math.max(0, index - 6);
+    const pick = (): number => first + Math.floor(random() * (index - first));
+    return index === 0 ? [] : [...new Set(random() < 0.3 ? [pick(), pick()] : [pick()])];
+  });
+  const { path: repo, commits } = historyOf(
+    parents.map((some, index) => ({
+      date: `${1_600_000_000 + Math.floor(random() * 1e8) + index} +0000`,
+      parents: some.map((parent) => `:${parent + 1}`),
+      files: { 'a.txt': '' },
+    })),
+  );
+  git(repo, 'update-ref', '--no-deref', 'HEAD', commits[0]!);
+  git(repo, 'update-ref', '-d', 'refs/heads/main');
+  const idsOf = (some: readonly number[]): string[] => some.map((index) => commits[index]!);
+  return { repo, history: new Map(commits.map((id, index) => [id, idsOf(parents[index]!)])) };
 }
 
 function walk(
@@ -204,22 +200,20 @@ function walk(
 }
 
 test('dates of commits do not matter', async () => {
-  const repo = makeRepo({ 'a.txt': '' });
-  let tip = commitAt(repo, [], 1_700_000_000 + 365 * 86_400);
-  const first = tip;
-  for (let count = 1; count < 12; count++) tip = commitAt(repo, [tip], 1_700_000_000 + count);
-  git(repo, 'update-ref', 'HEAD', tip);
-  assert.equal(await resolveRef(recordOf(repo), 'HEAD~11', signal), first);
+  const dates = [365 * 86_400, ...Array.from({ length: 11 }, (_, index) => index + 1)];
+  const { path: repo, commits } = historyOf(
+    dates.map((seconds) => ({ date: `${1_700_000_000 + seconds} +0000` })),
+  );
+  assert.equal(await resolveRef(recordOf(repo), 'HEAD~11', signal), commits[0]);
   let state = 20_261_122;
   const random = (): number => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff;
   for (let round = 0; round < 4; round++) {
-    const skewed = makeRepo({ 'a.txt': String(round) });
-    const history = skewedHistory(skewed, random, 40);
+    const { repo: skewed, history } = skewedHistory(random, 40);
     const ids = [...history.keys()];
     const tips = [0, 1].map(() => ids[Math.floor(random() * ids.length)]!);
-    git(skewed, 'checkout', '-q', '--detach', tips[0]!);
+    git(skewed, 'update-ref', '--no-deref', 'HEAD', tips[0]!);
     git(skewed, 'update-ref', 'refs/tags/t', tips[1]!);
-    git(skewed, 'tag', 'tree', idOf(skewed, 'main^{tree}'));
+    git(skewed, 'tag', 'tree', idOf(skewed, 'HEAD^{tree}'));
     const reached = walk(history, tips);
     for (const id of ids)
       assert.equal(await isReached(skewed, id, { signal }), reached.has(id), `${round} ${id}`);

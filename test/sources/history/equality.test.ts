@@ -136,7 +136,8 @@ for (const format of ['sha1', 'sha256'] as const) {
     ],
   ];
 
-  for (const [variant, open] of variants) {
+  // One of them is enough for the longer ids.
+  for (const [variant, open] of format === 'sha1' ? variants : variants.slice(1)) {
     test(`${format}, ${variant}: commits equal git log`, async () => {
       const world = await open();
       for (const [call, args] of [
