@@ -8,9 +8,17 @@
 import { existsSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTimeSlice } from 'node:timers/promises';
-import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
+import {
+  CompiledQuery,
+  Kysely,
+  SqliteAdapter,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
 import type {
   DatabaseConnection,
+  Dialect,
   SqliteDatabase,
   SqliteStatement,
   TransactionSettings,
@@ -177,26 +185,13 @@ async function openSnapshot(connection: Libsql.Database): Promise<Snapshot> {
 
 /** @param check  called before each write */
 function kyselyOn(connection: Libsql.Database, check = (): void => {}): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new EmbeddedDialect(connection, check), plugins: PLUGINS });
-}
-
-class EmbeddedDialect extends SqliteDialect {
-  readonly #connection: Libsql.Database;
-  readonly #check: () => void;
-
-  constructor(connection: Libsql.Database, check: () => void) {
-    super({ database: cached(connection) });
-    this.#connection = connection;
-    this.#check = check;
-  }
-
-  override createDriver(): SqliteDriver {
-    return new EmbeddedDriver(this.#connection, this.#check);
-  }
-
-  override createAdapter(): SqliteAdapter {
-    return new EmbeddedAdapter();
-  }
+  const dialect: Dialect = {
+    createDriver: () => new EmbeddedDriver(connection, check),
+    createAdapter: () => new EmbeddedAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+  return new Kysely<Schema>({ dialect, plugins: PLUGINS });
 }
 
 /** SQLite can roll back schema changes: migrations run whole or not at all. */

@@ -3,9 +3,18 @@
 //
 // Cost: a call is a round trip; a transaction has at least three.
 
-import { CompiledQuery, Kysely, PostgresDialect, PostgresDriver, sql } from 'kysely';
+import {
+  CompiledQuery,
+  Kysely,
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+} from 'kysely';
 import type {
   DatabaseConnection,
+  Dialect,
   PostgresCursor,
   PostgresPool,
   PostgresPoolClient,
@@ -31,7 +40,13 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
   warnOfPlainText(config, log);
   const pool = openPool(config, log);
-  const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }), plugins: PLUGINS });
+  const dialect: Dialect = {
+    createDriver: () => new ServerDriver({ pool }),
+    createAdapter: () => new PostgresAdapter(),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+  };
+  const db = new Kysely<Schema>({ dialect, plugins: PLUGINS });
   const ping = (): Promise<unknown> => sql`select 1`.execute(db);
   const listener = new PostgresListener(config, ping, log);
   return {
@@ -177,19 +192,6 @@ function watched(client: PoolClient): PostgresPoolClient {
     return run(text, values);
   }
   return { query, release: () => client.release(isBroken) };
-}
-
-class ServerDialect extends PostgresDialect {
-  readonly #config: { readonly pool: PostgresPool };
-
-  constructor(config: { readonly pool: PostgresPool }) {
-    super(config);
-    this.#config = config;
-  }
-
-  override createDriver(): PostgresDriver {
-    return new ServerDriver(this.#config);
-  }
 }
 
 class ServerDriver extends PostgresDriver {
