@@ -207,8 +207,7 @@ async function main(databaseUrl: string | undefined): Promise<void> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-x6-'));
   const pair = makeLicenceKeyPair();
   const licence = await issueLicence(createPrivateKey(pair.privateKey), {
-    issuedAtMs: Date.now(),
-    expiresAtMs: Date.now() + 86_400_000,
+    exp: Math.ceil(Date.now() / 1000) + 86_400,
     entitlements: ['permissions'],
   });
   const configuration = readConfiguration({

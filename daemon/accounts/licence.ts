@@ -25,19 +25,6 @@ export type LicenceState = (typeof LICENCE_STATES)[number];
 
 export const LICENCE_ISSUER = 'trawl-license';
 
-/** Content of a licence key with a valid signature. Times in ms since the epoch. */
-export interface LicenceTerms {
-  readonly licenceId?: string;
-  readonly customer?: string;
-  readonly issuedAtMs?: number;
-  readonly notBeforeMs?: number;
-  readonly expiresAtMs: number;
-  /** In the order of ENTITLEMENTS; unknown names are dropped. */
-  readonly entitlements: readonly Entitlement[];
-  /** Active members allowed; absent: any number. */
-  readonly seats?: number;
-}
-
 /** A licence key after its signature and form were checked, regardless of the time. */
 export type ReadLicence =
   | { readonly kind: 'none' }
@@ -70,14 +57,22 @@ const headerSchema = z.object({
 });
 const claimsSchema = z.object({
   iss: z.literal(LICENCE_ISSUER),
+  /** Its id. */
   sub: z.string().min(1).optional(),
   customer: z.string().optional(),
   iat: seconds.optional(),
   nbf: seconds.optional(),
   exp: seconds,
-  entitlements: z.array(z.string()),
+  /** In the order of ENTITLEMENTS; unknown names are dropped. */
+  entitlements: z
+    .array(z.string())
+    .transform((said): Entitlement[] => ENTITLEMENTS.filter((name) => said.includes(name))),
+  /** Active members allowed; absent: any number. */
   seats: z.int().min(1).optional(),
 });
+
+/** Content of a licence key with a valid signature. Times in seconds since the epoch. */
+export type LicenceTerms = Readonly<z.output<typeof claimsSchema>>;
 
 /**
  * Checks form and signature of a licence key.
@@ -99,7 +94,7 @@ export async function readLicence(
     const verified = await compactVerify(key, publicKey, { algorithms: ['EdDSA'] });
     headerSchema.parse(verified.protectedHeader);
     const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString('utf8'));
-    return { kind: 'signed', terms: termsOf(claimsSchema.parse(claims)) };
+    return { kind: 'signed', terms: claimsSchema.parse(claims) };
   } catch (error) {
     const { errors } = await loadJose();
     return { kind: 'invalid', reason: refusalOf(error, errors) };
@@ -109,10 +104,10 @@ export async function readLicence(
 /** The state at the moment `nowMs`. A licence ends at `exp`, that moment excluded. */
 export function stateOf(read: ReadLicence, nowMs: number): LicenceState {
   if (read.kind !== 'signed') return read.kind;
-  const { expiresAtMs, notBeforeMs = 0 } = read.terms;
-  if (nowMs >= expiresAtMs) return 'expired';
+  const { exp, nbf = 0 } = read.terms;
+  if (nowMs >= exp * 1000) return 'expired';
   // Clocks may differ by a minute.
-  return nowMs + 60_000 < notBeforeMs ? 'not_yet_valid' : 'valid';
+  return nowMs + 60_000 < nbf * 1000 ? 'not_yet_valid' : 'valid';
 }
 
 /** The licence in force, read by every request. Replaced when another key is set. */
@@ -144,11 +139,11 @@ export class Licence {
     const state = stateOf(this.#read, nowMs);
     const head = { state, entitlements: this.entitlements(nowMs) };
     if (this.#read.kind !== 'signed') return head;
-    const { customer, licenceId, seats, expiresAtMs } = this.#read.terms;
+    const { customer, sub, seats, exp } = this.#read.terms;
     return {
       ...head,
-      ...omitUndefined({ customer, licenseId: licenceId, seats }),
-      expiresAt: new Date(expiresAtMs).toISOString(),
+      ...omitUndefined({ customer, licenseId: sub, seats }),
+      expiresAt: new Date(exp * 1000).toISOString(),
     };
   }
 
@@ -156,18 +151,6 @@ export class Licence {
     const read = this.#read;
     return read.kind === 'signed' && stateOf(read, nowMs) === 'valid' ? read.terms : undefined;
   }
-}
-
-function termsOf(claims: z.infer<typeof claimsSchema>): LicenceTerms {
-  const { sub, customer, iat, nbf, exp, seats } = claims;
-  return {
-    ...omitUndefined({ licenceId: sub, customer }),
-    ...(iat === undefined ? {} : { issuedAtMs: iat * 1000 }),
-    ...(nbf === undefined ? {} : { notBeforeMs: nbf * 1000 }),
-    expiresAtMs: exp * 1000,
-    entitlements: ENTITLEMENTS.filter((name) => claims.entitlements.includes(name)),
-    ...omitUndefined({ seats }),
-  };
 }
 
 function refusalOf(error: unknown, errors: typeof joseErrors): string {

@@ -80,17 +80,17 @@ async function issue(flags: IssueFlags, { stdout, stderr }: CliContext): Promise
   const { customer, seats, expires: expiresAtMs } = flags;
   const entitlements = await toEntitlements(flags.entitlement);
   const { parsePrivateKey } = await loadKeys();
-  const issuedAtMs = Date.now();
+  const nowMs = Date.now();
   const licence = await (
     await loadIssuing()
   ).issueLicence(parsePrivateKey(readFile(flags.key)), {
-    issuedAtMs,
-    expiresAtMs,
+    iat: Math.floor(nowMs / 1000),
+    exp: Math.floor(expiresAtMs / 1000),
     entitlements,
     customer,
     seats,
   });
-  if (expiresAtMs <= issuedAtMs) stderr.write('note: this licence has already expired\n');
+  if (expiresAtMs <= nowMs) stderr.write('note: this licence has already expired\n');
   stdout.write(`${licence}\n`);
 }
 
@@ -102,22 +102,21 @@ function describeRead(read: ReadLicence, state: string): [string, string | undef
       ['reason', read.reason],
     ];
   }
-  const { licenceId, customer, entitlements, seats, issuedAtMs, notBeforeMs, expiresAtMs } =
-    read.terms;
+  const { sub, customer, entitlements, seats, iat, nbf, exp } = read.terms;
   return [
     ['state', state],
-    ['id', licenceId],
+    ['id', sub],
     ['customer', customer],
     ['entitlements', entitlements.join(', ') || 'none'],
     ['seats', seats === undefined ? undefined : String(seats)],
-    ['issued', formatTime(issuedAtMs)],
-    ['not before', formatTime(notBeforeMs)],
-    ['expires', formatTime(expiresAtMs)],
+    ['issued', formatTime(iat)],
+    ['not before', formatTime(nbf)],
+    ['expires', formatTime(exp)],
   ];
 }
 
-function formatTime(timeMs: number | undefined): string | undefined {
-  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
+function formatTime(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : new Date(seconds * 1000).toISOString();
 }
 
 async function verify(file: string, flags: VerifyFlags, context: CliContext): Promise<void> {
