@@ -21,7 +21,7 @@ import {
   SESSION_MS,
   sessionCookie,
   type CookieScope,
-  type Presented,
+  type CredentialSource,
 } from './credentials.ts';
 import type { Granted, RepoAccessResolver } from './repo-access-resolver.ts';
 import type { TokenUser } from './single-sign-on.ts';
@@ -40,7 +40,7 @@ type TokenUse = (bounds: TokenBounds) => MaybePromise<boolean>;
 
 /** Lookup key of a presented credential in the store. */
 interface HashedCredential {
-  readonly source: Presented['source'];
+  readonly source: CredentialSource;
   readonly hash: string;
   /** Only of an issuer's tokens, which have no stored hash. */
   readonly value?: string;
@@ -58,7 +58,7 @@ interface CachedPerson {
 /** Cached data of a credential; invalid once `cached` is no longer the cached one. */
 interface CachedCredential {
   readonly cached: CachedPerson;
-  readonly kind: 'session' | 'key' | 'token' | 'oauth' | 'issuer';
+  readonly source: CredentialSource;
   readonly id: string;
   readonly hash: string;
   /** Only of scoped tokens. */
@@ -206,7 +206,8 @@ export class Callers {
     const { hash } = one;
     const { store } = this.#options;
     const found = this.#credentials.get(hash);
-    const isOld = found?.kind === 'issuer' && this.#options.now() - found.stampedMs >= FRESH_MS;
+    const isOld =
+      found?.source === 'issuer_token' && this.#options.now() - found.stampedMs >= FRESH_MS;
     const isCurrent = found && this.#people.get(found.cached.person.id) === found.cached;
     const kept = isCurrent === true && !isOld ? found : undefined;
     if (kept !== undefined && store.isInformed) return kept;
@@ -227,7 +228,7 @@ export class Callers {
     const cached = await this.#readPerson(found.userId, changeCount);
     if (cached === undefined) return undefined;
     const { userId: _, ...rest } = found;
-    const credential: CachedCredential = { cached, hash, ...rest };
+    const credential: CachedCredential = { cached, source: one.source, hash, ...rest };
     if (changeCount === this.#changeCount) this.#credentials.set(hash, credential);
     return credential;
   }
@@ -237,32 +238,27 @@ export class Callers {
     switch (source) {
       case 'session': {
         const session = await store.sessions.byHash(hash);
-        if (session === undefined) return undefined;
-        const { userId, expiresAt: expiresAtMs } = session;
-        return { ...BLANK, kind: 'session' as const, userId, expiresAtMs };
+        return session && { ...BLANK, userId: session.userId, expiresAtMs: session.expiresAt };
       }
       case 'api_key': {
         const key = await store.apiKeys.byHash(hash);
-        if (key === undefined) return undefined;
-        const { userId, id, lastUsedAt } = key;
-        return { ...BLANK, kind: 'key' as const, userId, id, stampedMs: lastUsedAt ?? 0 };
+        return key && { ...BLANK, userId: key.userId, id: key.id, stampedMs: key.lastUsedAt ?? 0 };
       }
       case 'scoped_access_token': {
         const token = await store.scopedTokens.byHash(hash);
         if (token === undefined) return undefined;
         const { userId, id, repoIds, expiresAt: expiresAtMs } = token;
-        return { ...BLANK, kind: 'token' as const, userId, id, repoIds, expiresAtMs };
+        return { ...BLANK, userId, id, repoIds, expiresAtMs };
       }
       case 'issuer_token': {
         const token = await issuerTokens.userOf(value);
-        return token && { ...BLANK, kind: 'issuer' as const, ...token, stampedMs: now() };
+        return token && { ...BLANK, ...token, stampedMs: now() };
       }
       case 'oauth': {
         const token = await store.oauthConsents.token(hash);
         if (token === undefined) return undefined;
         const { userId, consentId: id, resource, keyHash, expiresAt: expiresAtMs } = token;
-        const bounds = { resource, keyHash };
-        return { ...BLANK, kind: 'oauth' as const, userId, id, bounds, expiresAtMs };
+        return { ...BLANK, userId, id, bounds: { resource, keyHash }, expiresAtMs };
       }
     }
   }
@@ -300,41 +296,33 @@ export class Callers {
 
   #callerOf(credential: CachedCredential): Caller | undefined {
     const { accessResolver, now, hasScopedTokens, hasOAuth, issuerTokens } = this.#options;
-    const { cached, kind, id } = credential;
+    const { cached, source, id } = credential;
+    const { person, granted } = cached;
     const nowMs = now();
-    if (cached.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
-    if (kind === 'token' && !hasScopedTokens()) return undefined;
-    if (kind === 'issuer' && !issuerTokens.isAccepted(credential.provider)) return undefined;
-    if (kind === 'oauth' && !hasOAuth()) return undefined;
+    if (person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
+    if (source === 'scoped_access_token' && !hasScopedTokens()) return undefined;
+    if (source === 'issuer_token' && !issuerTokens.isAccepted(credential.provider))
+      return undefined;
+    if (source === 'oauth' && !hasOAuth()) return undefined;
     this.#stamp(credential, nowMs);
-    const { person } = cached;
-    const repoAccess = accessResolver.ofPerson(person, cached.granted);
-    const head = { person, role: person.role };
-    switch (kind) {
-      case 'key':
-        return { source: 'api_key', ...head, credentialId: id, repoAccess };
-      case 'token': {
-        const narrow = accessResolver.ofToken(repoAccess, credential.repoIds);
-        return { source: 'scoped_access_token', ...head, credentialId: id, repoAccess: narrow };
-      }
-      case 'issuer':
-        return { source: 'oauth', ...head, repoAccess };
-      case 'oauth':
-        return { source: 'oauth', ...head, credentialId: id, repoAccess };
-      case 'session':
-        return { source: 'session', ...head, sessionHash: credential.hash, repoAccess };
-    }
+    const repoAccess = accessResolver.ofPerson(person, granted);
+    const caller = { person, role: person.role, repoAccess };
+    if (source === 'session') return { ...caller, source, sessionHash: credential.hash };
+    if (source === 'issuer_token') return { ...caller, source: 'oauth' };
+    if (source !== 'scoped_access_token') return { ...caller, source, credentialId: id };
+    const narrow = accessResolver.ofToken(repoAccess, credential.repoIds);
+    return { ...caller, source, credentialId: id, repoAccess: narrow };
   }
 
   /** Records the use of a credential, without delaying the request. */
   #stamp(credential: CachedCredential, nowMs: number): void {
     const { store } = this.#options;
-    const { cached, kind, id } = credential;
+    const { cached, source, id } = credential;
     if (nowMs - cached.stampedMs >= FRESH_MS) {
       cached.stampedMs = nowMs;
       this.#inBackground(store.users.touch(cached.person.id, nowMs));
     }
-    if (kind === 'key' && nowMs - credential.stampedMs >= FRESH_MS) {
+    if (source === 'api_key' && nowMs - credential.stampedMs >= FRESH_MS) {
       credential.stampedMs = nowMs;
       this.#inBackground(store.apiKeys.touch(id, nowMs));
     }
@@ -385,6 +373,6 @@ function isStoreAway(error: unknown): boolean {
   return error instanceof StoreError && error.errorCode === 'NOT_READY';
 }
 
-function needsRenewal({ kind, expiresAtMs }: CachedCredential, nowMs: number): boolean {
-  return kind === 'session' && expiresAtMs - SESSION_MS + DAY_MS <= nowMs;
+function needsRenewal({ source, expiresAtMs }: CachedCredential, nowMs: number): boolean {
+  return source === 'session' && expiresAtMs - SESSION_MS + DAY_MS <= nowMs;
 }
