@@ -285,10 +285,9 @@ export class Accounts {
 
   /** Removes expired rows. Why ignore failures: they are refused anyway, and the next run removes them. */
   async #prune(): Promise<void> {
-    const { sessions, scopedTokens, setupLinks } = this.store;
     const nowMs = this.now();
-    const tables = [sessions, scopedTokens, setupLinks, this.oauth];
-    await Promise.allSettled(tables.map((table) => table.prune(nowMs)));
+    await this.store.users.pruneExpired(nowMs).catch(() => {});
+    await this.oauth.clients.prune(nowMs).catch(() => {});
   }
 
   /** Reloads changed settings; until that succeeds the strictest settings apply. */

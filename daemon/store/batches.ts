@@ -3,7 +3,6 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { type DeleteResult, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
-import type { Database } from './database.ts';
 
 /** Rows of a step; measured on the embedded engine, 250 users take 1 ms. */
 const BATCH_ROW_COUNT = 250;
@@ -70,13 +69,4 @@ export async function deleted(query: {
   executeTakeFirstOrThrow(): Promise<DeleteResult>;
 }): Promise<number> {
   return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
-}
-
-/** Removes a table's rows that expired at `now` or before; returns their number. */
-export function pruneExpired(
-  database: Database,
-  table: 'scoped_tokens' | 'sessions' | 'setup_links',
-  now: number,
-): Promise<number> {
-  return database.write(({ db }) => deleted(db.deleteFrom(table).where('expiresAt', '<=', now)));
 }

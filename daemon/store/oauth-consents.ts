@@ -89,8 +89,6 @@ export function oauthConsentsIn(database: Database) {
     /** Removes a consent with all its tokens. False: the user has none of this id. */
     remove: (id: string, userId: string, records: readonly NewAuditRecord[]): Promise<boolean> =>
       recorded(records, (writing) => remove(writing, id, userId)),
-    /** Removes what expired at `now` or before; returns the number of rows. */
-    prune: (now: number): Promise<number> => database.write(({ db }) => prune(db, now)),
   };
 }
 
@@ -242,11 +240,4 @@ async function list(db: Kysely<Schema>, userId: string, now: number): Promise<Co
     .orderBy('consent.usedAt', 'desc')
     .orderBy('consent.id')
     .execute();
-}
-
-async function prune(db: Kysely<Schema>, now: number): Promise<number> {
-  let count = 0;
-  for (const table of ['oauth_requests', 'oauth_tokens', 'oauth_consents'] as const)
-    count += await deleted(db.deleteFrom(table).where('expiresAt', '<=', now));
-  return count;
 }

@@ -2,7 +2,7 @@
 // existed. Callers check expiry.
 
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { deleted, pruneExpired } from './batches.ts';
+import { deleted } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import type { ScopedTokenTable } from './schema.ts';
@@ -56,8 +56,6 @@ export function scopedTokensIn(database: Database) {
         await appendAudit(writing, records);
         return true;
       }),
-    /** Removes those that expired at `now` or before; returns their number. */
-    prune: (now: number): Promise<number> => pruneExpired(database, 'scoped_tokens', now),
   };
 }
 

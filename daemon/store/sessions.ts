@@ -1,6 +1,5 @@
 // Browser sessions, by the hash of their cookie's value. Callers check expiry.
 
-import { pruneExpired } from './batches.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
 import type { SessionTable } from './schema.ts';
@@ -36,7 +35,5 @@ export function sessionsIn(database: Database) {
         if (row !== undefined) changed(row);
         return row !== undefined;
       }),
-    /** Removes those that expired at `now` or before; returns their number. */
-    prune: (now: number): Promise<number> => pruneExpired(database, 'sessions', now),
   };
 }

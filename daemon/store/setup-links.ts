@@ -2,7 +2,7 @@
 // change (users.ts).
 
 import type { Transaction } from 'kysely';
-import { deleted, pruneExpired } from './batches.ts';
+import { deleted } from './batches.ts';
 import type { Database } from './database.ts';
 import type { Schema, SetupLinkTable } from './schema.ts';
 
@@ -31,8 +31,6 @@ export function setupLinksIn(database: Database) {
     /** Removes links that create the first owner; returns their number. */
     removeFirstOwnerLinks: (): Promise<number> =>
       database.write(({ db }) => deleted(db.deleteFrom('setup_links').where('userId', 'is', null))),
-    /** Removes those that expired at `now` or before; returns their number. */
-    prune: (now: number): Promise<number> => pruneExpired(database, 'setup_links', now),
   };
 }
 

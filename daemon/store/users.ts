@@ -5,7 +5,7 @@ import { omitUndefined } from '../base/omit-undefined.ts';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { appendAudit, type NewAuditRecord } from './audit.ts';
-import { countOf, selectBatches } from './batches.ts';
+import { countOf, deleted, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 import { removeGrantsOf } from './grants.ts';
@@ -99,6 +99,8 @@ export function usersIn(database: Database) {
     count: (): Promise<number> => database.read((db) => countOf(db.selectFrom('users'))),
     /** Those who are not suspended. */
     countActive: (): Promise<number> => database.read(countActive),
+    /** Removes what expired at `now` or before, of all users; returns the number of rows. */
+    pruneExpired: (now: number): Promise<number> => pruneExpired(database, now),
   };
 }
 
@@ -294,6 +296,24 @@ async function takeSeat(db: Kysely<Schema>, seatMax: number | undefined): Promis
 
 function countActive(db: Kysely<Schema>): Promise<number> {
   return countOf(db.selectFrom('users').where('suspendedAt', 'is', null));
+}
+
+const EXPIRING_TABLES = [
+  'sessions',
+  'setup_links',
+  'scoped_tokens',
+  'oauth_requests',
+  'oauth_tokens',
+  'oauth_consents',
+] as const;
+
+async function pruneExpired(database: Database, now: number): Promise<number> {
+  let count = 0;
+  for (const table of EXPIRING_TABLES)
+    count += await database.write(({ db }) =>
+      deleted(db.deleteFrom(table).where('expiresAt', '<=', now)),
+    );
+  return count;
 }
 
 function userOf(row: UserTable | undefined): User | undefined {

@@ -136,7 +136,7 @@ test('a session that is gone when it would be renewed is over', async () => {
   const caller = (await find())!;
   clock.nowMs = expiresAt;
   // As it happens now and then, without a report of a change.
-  assert.equal(await store.sessions.prune(expiresAt), 1);
+  assert.equal(await store.users.pruneExpired(expiresAt), 1);
   assert.equal(await accounts.callers.renewed(caller, headers), undefined);
   assert.equal(await find(), undefined);
 });
@@ -257,7 +257,8 @@ test('API keys: shown once, listed, accepted in both headers, revoked at once wi
 test('scoped tokens: valid for exactly one hour, created by keys only, never exceed their user', async () => {
   const enforced = { enforcement: 'all', visibility: 'private' } as const;
   const repos = [repo(1, 'open'), repo(2, 'shut', enforced), repo(3, 'closed', enforced)];
-  const world = await startAccounts({ repos });
+  const sizes = { docs: 1, contentBytes: 1, shardBytes: 1, skipped: {} };
+  const world = await startAccounts({ repos, jobs: { sizesOf: () => sizes } });
   const { send, clock, memberKey, ownerKey } = world;
   const mint = (as: string | undefined, body: unknown) =>
     send('POST', '/api/ee/scoped_access_token', as, body);
@@ -301,6 +302,8 @@ test('scoped tokens: valid for exactly one hour, created by keys only, never exc
     const explained = await send('POST', '/api/explain', as, SEARCH_BODY);
     assert.equal(explained.status, 200);
     assert.equal('shards' in explained.json(), seesShards);
+    const [listed] = (await send('GET', '/api/repos', as)).json() as unknown as [object];
+    assert.equal('shardBytes' in listed, seesShards);
   }
   await world.control.store.grants.remove(world.member.id, [2]);
   assert.deepEqual(await visibleTo(token), [1]);

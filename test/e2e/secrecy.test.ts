@@ -254,38 +254,3 @@ void test('an unserved repository is removed with its grants, with or without a 
     await ok(world.dataDir, ['index', B_PATH]);
     assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *3 +local\/b /m);
   }));
-
-void test('shard numbers, which repositories share, are for owners, whether anything is hidden or not', () =>
-  inWorld(async (world) => {
-    const key = await ok(world.dataDir, [
-      'key',
-      'create',
-      '--user',
-      'owner@example.com',
-      '--name',
-      'k',
-    ]);
-    const ownerKey = /svk_[0-9a-f]{64}/.exec(key)![0];
-    for (const sources of [[A_PATH, B_PATH], [A_PATH]]) {
-      const served = await serveIndexed(world.dataDir, sources, { env: ENV });
-      for (const [value, isOwner] of [
-        [ownerKey, true],
-        [world.memberKey, false],
-        [undefined, false],
-      ] as const) {
-        const headers = value === undefined ? {} : { authorization: `Bearer ${value}` };
-        const { body } = await get<Listed>(`${served.url}/api/repos`, headers);
-        assert.ok(body.length > 0);
-        for (const repo of body) assert.equal('shardBytes' in repo, isOwner);
-        if (value === undefined) continue;
-        const explained = await call(`${served.url}/api/explain`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ query: 'plum', matches: 10 }),
-        });
-        assert.equal(explained.status, 200);
-        assert.equal((await explained.text()).includes('"shards":'), isOwner);
-      }
-      await served.process.stop();
-    }
-  }));

@@ -137,6 +137,14 @@ export class Model {
     },
     count: (): number => this.#users.length,
     countActive: (): number => this.#users.filter(({ suspendedAt }) => suspendedAt === null).length,
+    pruneExpired: (now: number): number => {
+      const count = (): number => this.#sessions.length + this.#links.length + this.#tokens.length;
+      const before = count();
+      this.#sessions = this.#sessions.filter(({ expiresAt }) => expiresAt > now);
+      this.#links = this.#links.filter(({ expiresAt }) => (expiresAt ?? Infinity) > now);
+      this.#tokens = this.#tokens.filter(({ expiresAt }) => expiresAt > now);
+      return before - count();
+    },
   };
 
   readonly sessions = {
@@ -158,11 +166,6 @@ export class Model {
       this.#sessions = this.#sessions.filter((session) => session.hash !== hash);
       return this.#sessions.length < before;
     },
-    prune: (now: number): number => {
-      const before = this.#sessions.length;
-      this.#sessions = this.#sessions.filter(({ expiresAt }) => expiresAt > now);
-      return before - this.#sessions.length;
-    },
   };
 
   readonly setupLinks = {
@@ -174,11 +177,6 @@ export class Model {
       const link = this.#links.find((link) => link.hash === hash);
       const isLive = link !== undefined && (link.expiresAt === null || link.expiresAt > now);
       return isLive ? { userId: link.userId } : undefined;
-    },
-    prune: (now: number): number => {
-      const before = this.#links.length;
-      this.#links = this.#links.filter(({ expiresAt }) => (expiresAt ?? Infinity) > now);
-      return before - this.#links.length;
     },
     removeFirstOwnerLinks: (): number => {
       const before = this.#links.length;
@@ -242,11 +240,6 @@ export class Model {
         (token) => token.id !== id || token.userId !== userId || token.expiresAt <= now,
       );
       return this.#tokens.length < before;
-    },
-    prune: (now: number): number => {
-      const before = this.#tokens.length;
-      this.#tokens = this.#tokens.filter(({ expiresAt }) => expiresAt > now);
-      return before - this.#tokens.length;
     },
   };
 

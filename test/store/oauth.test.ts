@@ -139,11 +139,11 @@ onBothEngines('OAuth', ({ within, withStore }) => {
       const { id } = await newConsent(store, userId, clientId, 10);
       const next = nextTokens(20);
       await store.oauthConsents.redeem(id, newHash(), next);
-      assert.equal(await store.oauthConsents.prune(119), 0);
-      assert.equal(await store.oauthConsents.prune(120), 1);
+      assert.equal(await store.users.pruneExpired(119), 0);
+      assert.equal(await store.users.pruneExpired(120), 1);
       assert.equal(await store.oauthConsents.token(next.token.hash), undefined);
       assert.equal(await store.oauthClients.prune(5000), 0);
-      assert.equal(await store.oauthConsents.prune(1020), 1);
+      assert.equal(await store.users.pruneExpired(1020), 1);
       assert.equal(await store.oauthClients.prune(19), 0);
       assert.equal(await store.oauthClients.prune(20), 1);
       assert.equal(await store.oauthClients.get(clientId), undefined);

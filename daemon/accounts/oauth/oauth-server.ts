@@ -35,10 +35,4 @@ export class OAuthServer {
   use(presented: PresentedToken): (bounds: TokenBounds) => boolean | Promise<boolean> {
     return tokenUse(this.#context.proofs, presented, this.#context.baseUrl());
   }
-
-  /** Removes expired rows, and clients that were not used for long. */
-  async prune(nowMs: number): Promise<void> {
-    await this.#context.store.oauthConsents.prune(nowMs);
-    await this.clients.prune(nowMs);
-  }
 }
