@@ -7,22 +7,19 @@ import { EncryptJWT, jwtDecrypt } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { PENDING_SECONDS } from './return-path.ts';
-import type { Challenge } from './sign-on-callback.ts';
-
-export interface PendingSignOn extends Challenge {
-  /** Id in the configuration. */
-  readonly provider: string;
-  /** Our path to continue at. */
-  readonly returnTo: string;
-}
 
 const pendingSchema = z.object({
+  /** Id in the configuration. */
   provider: z.string(),
+  /** Our path to continue at. */
   returnTo: z.string(),
+  /** Those of a Challenge. */
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
 });
+
+export type PendingSignOn = Readonly<z.infer<typeof pendingSchema>>;
 
 export class PendingSignOns {
   readonly #key: Uint8Array;
@@ -35,8 +32,8 @@ export class PendingSignOns {
     this.#now = now;
   }
 
-  seal({ provider, returnTo, state, nonce, verifier }: PendingSignOn): Promise<string> {
-    return new EncryptJWT({ provider, returnTo, state, nonce, verifier })
+  seal(pending: PendingSignOn): Promise<string> {
+    return new EncryptJWT({ ...pending })
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
       .setExpirationTime(Math.floor(this.#now() / 1000) + PENDING_SECONDS)
       .encrypt(this.#key);
