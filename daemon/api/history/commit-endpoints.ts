@@ -4,13 +4,13 @@
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
 import { ApiError } from '../shapes/api-error.ts';
-import { endpoint, ok } from '../shapes/endpoint.ts';
+import { type CallContext, endpoint, ok } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
 import { pageAnswer, pageFields, pageHeaders, paginate, windowOf } from '../shapes/pagination.ts';
 import { integer, text } from '../shapes/schemas.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
 import { commitDateText } from './commit-dates.ts';
-import { expressionText, type HistoryContext, pathField, refOf, scopeOf } from './history-input.ts';
+import { expressionText, pathField, refOf, scopeOf } from './history-input.ts';
 import { refField, repoField } from '../sources/file-reading.ts';
 
 const commitFields = {
@@ -83,7 +83,7 @@ const commitsQuery = z.object({
 });
 
 /** An empty text counts as absent. Errors: INVALID_QUERY_PARAMS; INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
-export async function commitsOf(request: z.output<typeof commitsQuery>, context: HistoryContext) {
+export async function commitsOf(request: z.output<typeof commitsQuery>, context: CallContext) {
   const { since, until } = request;
   if (since !== undefined && until !== undefined && since.seconds > until.seconds)
     throw new ApiError('INVALID_QUERY_PARAMS', 'since: must not be later than until');

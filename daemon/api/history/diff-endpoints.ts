@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { checkRef } from '../../sources/git/names.ts';
-import { endpoint } from '../shapes/endpoint.ts';
+import { type CallContext, endpoint } from '../shapes/endpoint.ts';
 import { findRepo, gitSignal, GIT_READ } from '../sources/git-calls.ts';
-import { type HistoryContext, pathField, scopeOf } from './history-input.ts';
+import { pathField, scopeOf } from './history-input.ts';
 import { repoField } from '../sources/file-reading.ts';
 import { choiceText, integerText, PER_PAGE_MAX, requiredText } from '../shapes/input.ts';
 import { PAGE_HEADERS, pageHeaders, windowOf } from '../shapes/pagination.ts';
@@ -44,7 +44,7 @@ const fileDiff = z
 
 export type FileDiff = z.infer<typeof fileDiff>;
 
-type DiffCall = Parameters<HistoryContext['services']['history']['diff']>[1];
+type DiffCall = Parameters<CallContext['services']['history']['diff']>[1];
 
 interface DiffRequest extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignoresWhitespace'> {
   readonly repo: string;
@@ -54,7 +54,7 @@ interface DiffRequest extends Pick<DiffCall, 'base' | 'head' | 'window' | 'ignor
 /** Errors: INVALID_GIT_REF; NOT_FOUND; FILE_NOT_FOUND. */
 export async function diffOf(
   { repo: name, base, head, path, window, ignoresWhitespace }: DiffRequest,
-  context: HistoryContext,
+  context: CallContext,
 ) {
   checkRef(base);
   checkRef(head);

@@ -2,15 +2,9 @@
 
 import { z } from 'zod';
 import { checkPath, checkRef } from '../../sources/git/names.ts';
-import type { CallContext } from '../shapes/endpoint.ts';
 import { text } from '../shapes/schemas.ts';
-import type { GitTime, RepoView } from '../sources/git-calls.ts';
 
 export const pathField = text('Only this file, or files below this folder.').optional();
-
-export interface HistoryContext extends RepoView, GitTime, Pick<CallContext, 'clientKey'> {
-  readonly services: Pick<CallContext['services'], 'repos' | 'history'>;
-}
 
 /** An empty optional ref counts as absent, unlike any other empty value. */
 export function refOf(ref: string | undefined): string | undefined {

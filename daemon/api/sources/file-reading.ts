@@ -6,13 +6,7 @@ import { checkPath, checkRef } from '../../sources/git/names.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { requiredText } from '../shapes/input.ts';
 import { text } from '../shapes/schemas.ts';
-import {
-  findRepo,
-  type GitTime,
-  gitSignal,
-  type RepoView,
-  type AuditContext,
-} from './git-calls.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
 
 export const repoField = requiredText().describe('Name of the repository.');
 const REF = 'Branch, tag or commit; default: the default branch. Empty counts as absent.';
@@ -25,10 +19,6 @@ export const fileFields = {
 };
 
 export type FileRequest = z.output<z.ZodObject<typeof fileFields>>;
-
-interface FileSource {
-  readonly services: Pick<CallContext['services'], 'source'>;
-}
 
 export interface ReadFile {
   readonly repo: RepoRecord;
@@ -43,7 +33,7 @@ export interface ReadFile {
  */
 export async function readFile(
   request: FileRequest,
-  context: RepoView & GitTime & Pick<CallContext, 'settings' | 'clientKey' | 'memory'> & FileSource,
+  context: CallContext,
   isStored = false,
 ): Promise<ReadFile> {
   const { services, settings, clientKey, memory } = context;
@@ -62,7 +52,7 @@ export async function readFile(
   return { repo, ref, content };
 }
 
-export function noteFile({ accounts, actor }: AuditContext, repo: RepoRecord, path: string): void {
+export function noteFile({ accounts, actor }: CallContext, repo: RepoRecord, path: string): void {
   accounts.auditLog.note(actor, 'user.fetched_file_source', {
     id: `${repo.name}/${path}`,
     type: 'file',

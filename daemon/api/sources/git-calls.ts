@@ -1,6 +1,6 @@
 // Shared by endpoints that read repositories: finding the repo, git's time limit, and schemas.
 
-import { type Cancellation, signalOf } from '../../base/cancellation.ts';
+import { signalOf } from '../../base/cancellation.ts';
 import { z } from 'zod';
 import { limitedSignal } from '../../base/time-limit.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -25,43 +25,23 @@ export const GIT_READ = {
   errors: READ_ERRORS,
 } as const;
 
-export interface RepoView {
-  readonly services: Pick<CallContext['services'], 'repos'>;
-  readonly repoAccess: CallContext['repoAccess'];
-}
-
-export interface AuditContext extends Pick<CallContext, 'actor'> {
-  readonly accounts: {
-    readonly auditLog: Pick<CallContext['accounts']['auditLog'], 'note' | 'noteRepeated'>;
-  };
-}
-
 /** The repo with this name. Errors: NOT_FOUND if it does not exist or the caller cannot see it. */
-export function findRepo(name: string, { services, repoAccess }: RepoView): RepoRecord {
+export function findRepo(name: string, { services, repoAccess }: CallContext): RepoRecord {
   const repo = services.repos.byName(name, repoAccess);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
   return repo;
 }
 
 /** Errors: as `findRepo`. */
-export function findRepoById(repoId: number, { services, repoAccess }: RepoView): RepoRecord {
+export function findRepoById(repoId: number, { services, repoAccess }: CallContext): RepoRecord {
   const repo = canSee(repoAccess, repoId) ? services.repos.byId(repoId) : undefined;
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
   return repo;
 }
 
 /** Aborted when the client goes away or git's time limit is over. */
-export function gitSignal({ signal, settings }: GitTime): AbortSignal {
+export function gitSignal({ signal, settings }: CallContext): AbortSignal {
   return limitedSignal(signalOf(signal), settings.gitTimeoutMs, 'The time limit for git is over.');
-}
-
-export interface GitTime {
-  readonly signal: Cancellation;
-  readonly settings: { readonly gitTimeoutMs: number };
-}
-
-interface FolderContext extends GitTime, AuditContext, Pick<CallContext, 'clientKey'> {
-  readonly services: Pick<CallContext['services'], 'trees'>;
 }
 
 /** With an audit record, and the signal of `gitSignal`. Errors: INVALID_GIT_REF; those of `trees.folders`. */
@@ -69,7 +49,7 @@ export async function readFolders(
   repo: RepoRecord,
   revisionName: string,
   folderPaths: readonly string[],
-  context: FolderContext,
+  context: CallContext,
 ): Promise<{ readonly folders: Folders; readonly signal: AbortSignal }> {
   const { services, accounts, actor, clientKey } = context;
   checkRef(revisionName);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { ApiError } from '../../shapes/api-error.ts';
-import type { RepoView } from '../../sources/git-calls.ts';
+import type { CallContext } from '../../shapes/endpoint.ts';
 import { jsonInteger, PER_PAGE_MAX } from '../../shapes/input.ts';
 import type { PageRequest } from '../../shapes/pagination.ts';
 
@@ -45,7 +45,7 @@ const WRONG_NAME_SIZE_MAX = 100;
 /** Without a name the only visible one. Errors: INVALID_REQUEST_BODY, NOT_FOUND, naming visible ones. */
 export function requestedRepo(
   name: string | undefined,
-  { services, repoAccess }: RepoView,
+  { services, repoAccess }: CallContext,
 ): RepoRecord {
   if (name === undefined) {
     const repos = services.repos.list(repoAccess);
