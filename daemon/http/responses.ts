@@ -183,7 +183,7 @@ async function toAssetResponse(
     ...omitUndefined({ ETag: asset.etag }),
     Vary: 'Accept-Encoding',
   };
-  if (isUnchanged(asset, request.headers.get('if-none-match'))) {
+  if (isUnchanged(asset.etag, request.headers.get('if-none-match'))) {
     return { status: 304, headers, body: undefined };
   }
   headers['Content-Type'] = asset.contentType;

@@ -45,16 +45,13 @@ const connectionStatus = z
 /** Connections with a visible repo; owners see all. By name, then by id. */
 function visibleConnections({ services, repoAccess, caller }: CallContext): ConnectionView[] {
   const isOwner = hasOwnerRole(caller);
-  const repos = byNameBytes(services.repos.list(repoAccess));
+  const repos = services.repos.list(repoAccess);
   const ids = new Set(repos.flatMap((repo) => connectionIdsOf(services, repo)));
   const configured = services.connections.list().filter(({ id }) => isOwner || ids.has(id));
   const sources = repos
     .filter(({ repoId }) => ids.has(repoId))
     .map(({ repoId: id, name }) => ({ id, name, connectionType: 'git' as const, syncedAt: null }));
-  return [...configured, ...sources]
-    .map((one) => ({ one, key: Buffer.from(one.name) }))
-    .sort((a, b) => Buffer.compare(a.key, b.key) || a.one.id - b.one.id)
-    .map(({ one }) => one);
+  return byNameBytes([...configured, ...sources].sort((a, b) => a.id - b.id));
 }
 
 export const listConnections = endpoint(

@@ -103,7 +103,7 @@ async function readPlain(location: string | URL): Promise<Buffer> {
   }
 }
 
-export function isUnchanged({ etag }: Asset, ifNoneMatch: string | undefined): boolean {
+export function isUnchanged(etag: string | undefined, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false;
   const requested = ifNoneMatch.split(',').map(opaqueTag);
   return requested.includes('*') || requested.includes(opaqueTag(etag));

@@ -23,8 +23,8 @@ function escape(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function membersOf(folder: string, { name, type }: FolderChild): string {
-  const prefix = folder === '' ? '' : `${escape(folder)}/`;
+function membersOf(escapedFolder: string, { name, type }: FolderChild): string {
+  const prefix = escapedFolder === '' ? '' : `${escapedFolder}/`;
   const escaped = escape(name);
   return `"type":"${type}","path":"${prefix}${escaped}","name":"${escaped}"`;
 }
@@ -36,13 +36,11 @@ async function renderList(
   rest: string,
   clientKey: string,
 ): Promise<string> {
-  const prefix = folder === '' ? '' : `${escape(folder)}/`;
+  const escapedFolder = escape(folder);
   let json = '';
-  for (const [index, { name, type }] of children.entries()) {
+  for (const [index, child] of children.entries()) {
     if (index % ITEMS_PER_TIME_SLICE === ITEMS_PER_TIME_SLICE - 1) await nextTimeSlice(clientKey);
-    const escaped = escape(name);
-    const comma = json === '' ? '' : ',';
-    json += `${comma}{"type":"${type}","path":"${prefix}${escaped}","name":"${escaped}"${rest}}`;
+    json += `${json === '' ? '' : ','}{${membersOf(escapedFolder, child)}${rest}}`;
   }
   return json;
 }
@@ -101,7 +99,7 @@ export async function treeJson(
       levels.pop();
     } else {
       const comma = level.index > 1 ? ',' : '';
-      parts.push(`${comma}{${membersOf(folder, child)},"children":[`);
+      parts.push(`${comma}{${membersOf(escape(folder), child)},"children":[`);
       const path = folder === '' ? child.name : `${folder}/${child.name}`;
       if (child.type === 'tree' && open.has(path))
         levels.push({ folder: path, children: folders.get(path) ?? [], index: 0 });

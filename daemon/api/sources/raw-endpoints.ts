@@ -4,6 +4,7 @@ import { READ_ERRORS } from './git-calls.ts';
 import { z } from 'zod';
 import { baseNameOf } from '../../base/paths.ts';
 import { encodeSegments } from '../../repos/links.ts';
+import { isUnchanged } from '../shapes/asset.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import type { Answer, HeaderShape, ResponseShape, TypedBytes } from '../shapes/endpoint.ts';
 import { fileFields, noteFile, readFile } from './file-reading.ts';
@@ -42,10 +43,6 @@ function rawTypeOf(path: string, bytes: Uint8Array): string {
   if (UTF16_MARKS.some((mark) => head.startsWith(mark))) return 'text/plain; charset=utf-16';
   if (buffer.includes(0)) return DOWNLOAD;
   return /\.svg$/i.test(path) ? 'image/svg+xml' : 'text/plain; charset=utf-8';
-}
-
-function isDisplayable(type: string): boolean {
-  return type !== DOWNLOAD;
 }
 
 function header(description: string): HeaderShape {
@@ -88,15 +85,11 @@ function dispositionOf(path: string, type: string): string {
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `${isDisplayable(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${name}`;
-}
-
-interface ConditionalRequest {
-  readonly headers: Headers;
+  return `${type === DOWNLOAD ? 'attachment' : 'inline'}; filename*=UTF-8''${name}`;
 }
 
 function rangeFor(
-  { headers }: ConditionalRequest,
+  { headers }: Request,
   etag: string,
   size: number,
 ): ByteRange | 'none' | undefined {
@@ -105,13 +98,8 @@ function rangeFor(
   return byteRangeOf(headers.get('range'), size);
 }
 
-function isUnchanged({ headers }: ConditionalRequest, etag: string): boolean {
-  const etags = (headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim());
-  return etags.includes('*') || etags.includes(etag) || etags.includes(`W/${etag}`);
-}
-
 function answerFor(
-  request: ConditionalRequest,
+  request: Request,
   path: string,
   { bytes, blobSha }: { readonly bytes: Uint8Array; readonly blobSha: string },
 ): Answer {
@@ -125,7 +113,8 @@ function answerFor(
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  if (isUnchanged(request, etag)) return { status: 304, headers, content: { nothing: true } };
+  if (isUnchanged(etag, request.headers.get('if-none-match') ?? undefined))
+    return { status: 304, headers, content: { nothing: true } };
   const size = bytes.length;
   const range = rangeFor(request, etag, size);
   if (range === undefined) return { status: 200, headers, content: contentOf(bytes, contentType) };
