@@ -113,12 +113,6 @@ onBothEngines('usage', (world) => {
       assert.equal(await store.users.remove(id), true);
       assert.equal(await store.usage.read(id, DAY), 0);
     }));
-
-  test('only PostgreSQL is shared by several daemons', () =>
-    world.withStore((store, { kind }) => {
-      assert.equal(store.usage.isShared, kind === 'postgres');
-      return Promise.resolve();
-    }));
 });
 
 onPostgres('usage', (world) => {

@@ -108,6 +108,7 @@ test('a redirect address must be identical; on loopback the port may differ', ()
     'http://127.0.0.2/cb',
     'http://2130706433/cb',
     'http://0x7f.1/cb',
+    'http://0177.0.0.1/cb',
     'http://localhost/cb',
     'http://[::1]/cb',
     'https://127.0.0.1/cb',
