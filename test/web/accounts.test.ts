@@ -138,6 +138,24 @@ test('who may sign in, and who may use keys', async (owner) => {
   await switchTo(/create API keys/, true);
 });
 
+test('a session that ends where guests may search: the next search says so, and is repeated after the sign-in', async () => {
+  const flags = ['--anonymous', '--visibility', 'private', '--enforce-permissions'];
+  const repo = makeRepo({ 'one.txt': 'quince plum\n' });
+  const { url } = await serveIndexed(temporaryFolder(), [repo], { env: OWNER_ENV, flags });
+  const { page, context, complaints } = await visit({ url });
+  await signIn(page, OWNER);
+  await page.goto('/search?query=quince');
+  await page.getByText('that is all').waitFor();
+  await context.clearCookies();
+  await page.getByRole('combobox', { name: 'Query' }).fill('plum');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('1 match in 1 file of 1 repository · that is all').waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test('an invited person joins by the link', async (owner) => {
   const EMAIL = 'new@example.com';
   const { page } = owner;

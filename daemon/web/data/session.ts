@@ -87,6 +87,12 @@ function noteCaller({ user }: Account): void {
   else location.reload();
 }
 
+/** Notices a session that has ended where guests are answered too: nothing is refused there. */
+export function checkSession(): void {
+  if (queryClient.getQueryData<Account>(ACCOUNT_KEY)?.anonymousAccess === true)
+    void refreshSession();
+}
+
 /** Fetches the signed-in user again. */
 export async function refreshSession(): Promise<void> {
   await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });

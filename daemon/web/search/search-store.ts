@@ -4,7 +4,7 @@
 import { create } from 'zustand';
 import { noteOffline, useConnection } from '../data/connection.ts';
 import { BASE_PATH } from '../data/base-path.ts';
-import { noteExpired, onSignedIn } from '../data/session.ts';
+import { checkSession, noteExpired, onSignedIn } from '../data/session.ts';
 import { setCards, useCards } from './cards.ts';
 import { keepSearch, keptSearch } from './search-cache.ts';
 import type { FromWorker, Outcome, Progress, Search, SearchFailure } from './messages.ts';
@@ -185,10 +185,10 @@ function fail(failure: SearchFailure): void {
   retryTimer = setTimeout(searchAgain, retryAfter * 1000);
 }
 
-/** Repeats a failed search; its results so far stay. */
+/** Repeats the search; its results so far stay. */
 function searchAgain(): void {
-  const { state, submitted, isPreview } = useSearch.getState();
-  if (state === 'failed' && submitted !== undefined && !isPreview) begin(submitted, false, true);
+  const { submitted, isPreview } = useSearch.getState();
+  if (submitted !== undefined && !isPreview) begin(submitted, false, true);
 }
 
 function take(message: FromWorker): void {
@@ -244,6 +244,7 @@ function begin(search: Search, isPreview: boolean, extending: boolean): void {
     allMs: undefined,
   });
   post({ type: 'start', id: lastId, search, base: BASE_PATH, isPreview });
+  if (!isPreview) checkSession();
 }
 
 /** Restores the results from memory. @returns  false: not in memory */
@@ -337,7 +338,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
 }));
 
 hear(take);
-// Repeats a search that failed because the daemon was unreachable or the session had ended.
+// Repeats a search that failed because the daemon was unreachable, and one that a guest may have sent.
 useConnection.subscribe(({ state }, before) => {
   if (
     state === 'back' &&
@@ -346,6 +347,4 @@ useConnection.subscribe(({ state }, before) => {
   )
     searchAgain();
 });
-onSignedIn(() => {
-  if (useSearch.getState().failure?.statusCode === 401) searchAgain();
-});
+onSignedIn(searchAgain);
