@@ -117,7 +117,8 @@ export function CommitView({ target }: { readonly target: BrowseTarget }) {
     set({ isDiffUnified: !isChosen });
     change({ diff: isChosen ? 'split' : 'unified' });
   };
-  if (commit.error !== null) return <Notice kind="danger" title={commit.error.message} />;
+  if (commit.data === undefined && commit.error !== null)
+    return <Notice kind="danger" title={commit.error.message} />;
   const head = (
     <>
       {commit.data !== undefined && <CommitFacts commit={commit.data} target={target} />}

@@ -42,6 +42,7 @@ export function FileView({ target }: { readonly target: BrowseTarget }) {
   // Fetched at once: its notice is above the file, and would push the file down if it came late.
   const entry = useIndexEntry(target);
   const common = { target, entry };
-  if (error !== null) return <Failure {...common} error={error} retry={() => void refetch()} />;
-  return data === undefined ? null : <LoadedFile {...common} source={data} />;
+  if (data !== undefined) return <LoadedFile {...common} source={data} />;
+  if (error === null) return null;
+  return <Failure {...common} error={error} retry={() => void refetch()} />;
 }

@@ -123,13 +123,12 @@ function Child({ target, item, skipReason }: ChildProps) {
 export function FolderView({ target }: { readonly target: BrowseTarget }) {
   const { data, error } = useFolder(target);
   const skipReasons = useSkipReasons(target);
-  if (error !== null)
-    return (
+  if (data === undefined)
+    return error === null ? null : (
       <Notice kind="danger" title={error.message}>
         <Link href="/repos">All repositories</Link>
       </Notice>
     );
-  if (data === undefined) return null;
   if (data.length === 0)
     return (
       <Notice

@@ -31,8 +31,8 @@ export function Licence() {
       await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
     },
   });
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
-  if (data === undefined) return null;
+  if (data === undefined)
+    return error === null ? null : <Notice kind="danger" title={error.message} />;
   return (
     <>
       {data.expiresAt !== undefined && Date.parse(data.expiresAt) - Date.now() < WARNING_MS && (

@@ -56,8 +56,8 @@ export function Security() {
       await queryClient.invalidateQueries({ queryKey: ACCOUNT_KEY });
     },
   });
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
-  if (data === undefined) return null;
+  if (data === undefined)
+    return error === null ? null : <Notice kind="danger" title={error.message} />;
   return (
     <section>
       {refusal !== null && <Notice kind="danger" title={refusal.message} />}

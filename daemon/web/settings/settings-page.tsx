@@ -37,9 +37,9 @@ const BODIES: Readonly<Record<SectionId, ComponentType>> = {
 type Section = (typeof SECTIONS)[number];
 
 function SectionBody({ section }: { readonly section: Section }) {
-  const { data: account, error, isPending } = useAccount();
-  if (isPending) return null;
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
+  const { data: account, error } = useAccount();
+  if (account === undefined)
+    return error === null ? null : <Notice kind="danger" title={error.message} />;
   if (account.user === null && section.id !== 'general')
     return (
       <Notice kind="info" title="Sign in to see this page.">

@@ -13,8 +13,8 @@ export function Usage() {
     queryFn: ({ signal }) => call<typeof getUsage>('/api/user/usage', { signal }),
     staleTime: 0,
   });
-  if (error !== null) return <Notice kind="danger" title={error.message} />;
-  if (data === undefined) return null;
+  if (data === undefined)
+    return error === null ? null : <Notice kind="danger" title={error.message} />;
   return (
     <dl className="facts">
       <dt>Used today</dt>

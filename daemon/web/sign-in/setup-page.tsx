@@ -41,6 +41,8 @@ export default function SetupPage() {
     queryKey: ['link', token],
     queryFn: ({ signal }) => call<typeof getLink>('/api/auth/link', { query: { token }, signal }),
     gcTime: 0,
+    // Why: a form that is half filled in stays.
+    staleTime: Infinity,
   });
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
   const invited = link.data?.email;

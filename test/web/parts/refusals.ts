@@ -249,6 +249,37 @@ test('failing requests show the reason', async ({ page }) => {
   }
 });
 
+/** A page, the call that it repeats in the background, and what stays if that fails. */
+const KEPT: readonly (readonly [address: () => string, calls: string, kept: string])[] = [
+  [() => '/settings/apiKeys', '**/api/user', '.settings-body input'],
+  [() => '/settings/license', '**/api/license', '.settings-body input'],
+  [() => '/settings/security', '**/api/instance', '.settings-body input'],
+  [() => '/settings/usage', '**/api/user/usage', '.facts'],
+  [() => `/browse/${name}/-/blob/many/f13.ts`, '**/api/source?*', '.cm-content'],
+  [() => `/browse/${name}/-/tree/many`, '**/api/folder_contents?*', '.folder-list'],
+  [() => `/browse/${name}/-/commit/${commit}`, '**/api/commit?*', '.commit-title'],
+];
+
+test('what is on display stays if it cannot be loaded again', async ({ page }) => {
+  await page.goto('/');
+  for (const [address, calls, kept] of KEPT) {
+    await goTo(page, address());
+    const element = await page.locator(kept).first().elementHandle();
+    const giveAgain = await refuseAll(page, calls);
+    const answered = page.waitForResponse(calls);
+    // Half a minute later the user comes back to the window.
+    await page.evaluate(`{
+      const start = Date.now() + 60_000 - performance.now();
+      Date.now = () => start + performance.now();
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }`);
+    await answered;
+    await page.evaluate('new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50))');
+    assert.equal(await element?.evaluate((one) => one.isConnected), true, address());
+    await giveAgain();
+  }
+});
+
 test('connections: the result of each listing, the reason of a failure, and a retry with its log', async ({
   page,
 }) => {
