@@ -22,7 +22,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The daemon did not answer. */
+/** The daemon did not answer, or a proxy did so in its place. */
 export class OfflineError extends Error {
   constructor() {
     super('Trawl cannot be reached.');
@@ -89,7 +89,10 @@ async function send(path: string, options: CallOptions): Promise<Response> {
   }
 }
 
-async function toFailure(response: Response): Promise<ApiFailure> {
+/** Statuses of proxies without a daemon behind them. Why not 504: a search that is too slow would be repeated for ever. */
+const UNREACHED = [502, 503];
+
+async function toFailure(response: Response): Promise<ApiFailure | OfflineError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
@@ -101,6 +104,8 @@ async function toFailure(response: Response): Promise<ApiFailure> {
     };
     return new ApiFailure(response.status, errorCode, message, seconds);
   } catch {
+    // Only the daemon's own errors are JSON.
+    if (UNREACHED.includes(response.status)) return new OfflineError();
     return new ApiFailure(
       response.status,
       'UNKNOWN',

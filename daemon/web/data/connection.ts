@@ -3,7 +3,7 @@
 
 import { onlineManager } from '@tanstack/react-query';
 import { create } from 'zustand';
-import { BASE_PATH } from './base-path.ts';
+import { fetchApi, OfflineError } from './api.ts';
 
 interface Connection {
   /** `starting`: it answers but cannot search yet. `back`: it has just become reachable again. */
@@ -41,11 +41,10 @@ function isBack(): void {
 export async function tryNow(): Promise<void> {
   clearTimeout(timer);
   try {
-    const answer = await fetch(`${BASE_PATH}/api/ready`);
-    if (answer.ok) isBack();
-    else tryLater('starting');
-  } catch {
-    tryLater('offline');
+    await fetchApi('/api/ready', {});
+    isBack();
+  } catch (error) {
+    tryLater(error instanceof OfflineError ? 'offline' : 'starting');
   }
 }
 

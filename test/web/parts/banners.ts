@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { PAIR, licenceEnvironment } from '../../accounts/licences.ts';
 import { jobsEnded, serve, serveIndexed } from '../../e2e/daemon.ts';
 import {
@@ -64,33 +64,44 @@ async function saysTidily(page: Page, text: string | RegExp): Promise<void> {
   assert.deepEqual(await findingsOf(page), []);
 }
 
-test('a daemon that is down, starts, and is back', async ({ page }) => {
-  await page.goto('/');
-  await page.getByText('1 repository').waitFor();
-  await page.route('**/api/**', (route) => route.abort());
-  await page.getByRole('link', { name: 'Repositories' }).click();
-  const bar = page.locator('.bar');
-  await bar.getByText('Trawl cannot be reached.').waitFor();
-  await page.route('**/api/ready', (route) =>
-    route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }),
-  );
-  await bar.getByRole('button', { name: 'Try now' }).click();
-  await bar.getByText('Trawl is starting.').waitFor();
-  assert.deepEqual(await findingsOf(page), []);
-  // Held until the button is pressed: the next try by itself would take it away.
-  let letAnswer = (): void => {};
-  const isPressed = new Promise<void>((resolve) => (letAnswer = resolve));
-  await page.route('**/api/ready', async (route) => {
-    await isPressed;
-    await route.continue();
+/** What a browser gets in place of an answer: nothing, or the page of a proxy. */
+const NO_ANSWERS = {
+  'without an answer': (route: Route) => route.abort(),
+  'behind a proxy': (route: Route) =>
+    route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }),
+};
+
+for (const [how, answerInstead] of Object.entries(NO_ANSWERS))
+  test(`a daemon that is down, starts, and is back: ${how}`, async ({ page }) => {
+    await page.goto('/');
+    await page.getByText('1 repository').waitFor();
+    await page.route('**/api/**', answerInstead);
+    await page.getByRole('link', { name: 'Repositories' }).click();
+    const bar = page.locator('.bar');
+    await bar.getByText('Trawl cannot be reached.').waitFor();
+    // The second try comes behind the answer to the first.
+    for (let tries = 0; tries < 2; tries++) await page.waitForRequest('**/api/ready');
+    await bar.getByText('Trawl cannot be reached.').waitFor();
+    await page.route('**/api/ready', (route) =>
+      route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }),
+    );
+    await bar.getByRole('button', { name: 'Try now' }).click();
+    await bar.getByText('Trawl is starting.').waitFor();
+    assert.deepEqual(await findingsOf(page), []);
+    // Held until the button is pressed: the next try by itself would take it away.
+    let letAnswer = (): void => {};
+    const isPressed = new Promise<void>((resolve) => (letAnswer = resolve));
+    await page.route('**/api/ready', async (route) => {
+      await isPressed;
+      await route.continue();
+    });
+    await page.unroute('**/api/**');
+    await bar.getByRole('button', { name: 'Try now' }).click();
+    letAnswer();
+    await bar.getByText('Trawl is back.').waitFor();
+    await page.getByRole('row', { name: /Ready/ }).waitFor();
+    await bar.waitFor({ state: 'detached' });
   });
-  await page.unroute('**/api/**');
-  await bar.getByRole('button', { name: 'Try now' }).click();
-  letAnswer();
-  await bar.getByText('Trawl is back.').waitFor();
-  await page.getByRole('row', { name: /Ready/ }).waitFor();
-  await bar.waitFor({ state: 'detached' });
-});
 
 test('running jobs, and jobs with warnings', async ({ page }) => {
   const answer = (body: object) => ({
