@@ -183,7 +183,7 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   // The first paint draws only what is in the window.
   const bufferSize = usePainted(viewId, -1) === viewId ? BUFFER_SIZE : 0;
   // Why late: fading the old results costs a repaint while the answer is due.
-  const isOld = useIsLate(displayed !== submitted && state === 'running');
+  const isOld = useIsLate(displayed !== submitted);
   return (
     <div
       ref={scroller}

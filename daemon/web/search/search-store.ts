@@ -271,6 +271,21 @@ function restore(search: Search): boolean {
   return true;
 }
 
+/** Ends the running search. Of a search without results so far, an empty list is shown. */
+function stop(): void {
+  if (useSearch.getState().state !== 'running') return;
+  paint();
+  drop();
+  const { displayed, submitted } = useSearch.getState();
+  useSearch.setState({
+    ...(displayed === submitted ? {} : newView()),
+    state: 'stopped',
+    displayed: submitted,
+    outcome: undefined,
+    allMs: performance.now() - startedAt,
+  });
+}
+
 export const useSearch = create<SearchView>()((set, get) => ({
   state: 'idle',
   displayed: undefined,
@@ -318,12 +333,7 @@ export const useSearch = create<SearchView>()((set, get) => ({
     seen = new Set();
     set({ files: sortFiles(files, sort), betterCount: 0, viewId: viewId + 1 });
   },
-  stop: () => {
-    if (get().state !== 'running') return;
-    paint();
-    drop();
-    set({ state: 'stopped', outcome: undefined, allMs: performance.now() - startedAt });
-  },
+  stop,
   clear: () => {
     keepDisplayed();
     drop();

@@ -41,7 +41,10 @@ function SortChoice() {
 
 function DownloadButton({ format, chosen }: { readonly format: DownloadFormat } & Narrowing) {
   const isBusy = useDownload((state) => state.isBusy);
-  const displayed = useSearch((state) => state.displayed);
+  // The results of an earlier search are not those of one that failed.
+  const displayed = useSearch((view) =>
+    view.state === 'failed' && view.displayed !== view.submitted ? undefined : view.displayed,
+  );
   const name = format.toUpperCase();
   return (
     <button

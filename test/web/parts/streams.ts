@@ -115,6 +115,38 @@ slowTest('a stopped search keeps its results, and continues on request', async (
 });
 
 slowTest(
+  'a search stopped before its first result shows none of the previous one',
+  async ({ page }) => {
+    door.letPass(Infinity);
+    await search(page, 'query=quince');
+    door.letPass(0);
+    await page.getByRole('combobox', { name: 'Query' }).fill('plumtree');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    assert.match(await summary(page), /^0 matches so far in 0 files · you stopped the search/);
+    await hasCount(page.getByRole('article'), 0);
+    door.letPass(Infinity);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText(/^First 10,000 matches/).waitFor();
+  },
+);
+
+test('results of the search before one that failed look old and are not downloaded', async ({
+  page,
+  allow,
+}) => {
+  allow(/status of 400/);
+  await search(page, 'query=quince&isRegexEnabled=true');
+  await page.getByRole('combobox', { name: 'Query' }).fill('quince [');
+  await page.keyboard.press('Enter');
+  await page.getByText(/In the query: /).waitFor();
+  await hasCount(page.locator('.results-old'), 1);
+  await hasCount(page.getByRole('article'), 2);
+  for (const format of ['JSON', 'CSV'])
+    await page.locator(`[aria-label="Download the results as ${format}"]:disabled`).waitFor();
+});
+
+slowTest(
   'a screen reader announces new results, a wait after a moment, and the count once',
   async ({ page }) => {
     door.letPass(Infinity);
