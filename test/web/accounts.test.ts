@@ -210,6 +210,17 @@ test('a key shows when it was used, counts, and is revoked', async () => {
   assert.deepEqual(complaints, []);
 });
 
+test('a key can be created in a browser without the navigation API', async ({ page }) => {
+  await page.addInitScript(`Object.defineProperty(self, 'navigation', { value: undefined })`);
+  await page.goto('/settings/apiKeys');
+  await page.getByLabel('Name of the new key').fill('older browser');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.locator('.secret code').waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.getByText('Used today').waitFor();
+});
+
 test('scoped tokens are listed until they are revoked', async ({ page }) => {
   const answer = await send(`${served.url}/api/repos`, 'GET');
   const repoIds = ((await answer.json()) as { repoId: number }[]).map(({ repoId }) => repoId);

@@ -1,5 +1,5 @@
-// Asks for confirmation before the user leaves a page with unsaved data. Navigation inside the page opens a dialog; if
-// the whole page would unload, the browser asks.
+// Asks for confirmation before the user leaves a page with unsaved data. Navigation inside the page opens a dialog, in
+// browsers that have the Navigation API; if the whole page would unload, the browser asks.
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
@@ -22,15 +22,16 @@ function useStopped(): readonly [leave: Leave | undefined, drop: () => void] {
       const isTraversal = event.navigationType === 'traverse';
       setLeave(() => () => {
         isLeaving = true;
-        if (isTraversal) navigation.traverseTo(key);
+        if (isTraversal) window.navigation.traverseTo(key);
         else navigate(url.slice(`${location.origin}${BASE_PATH}`.length));
       });
     };
     const refuse = (event: BeforeUnloadEvent): void => event.preventDefault();
-    navigation.addEventListener('navigate', stop);
+    const { navigation }: Partial<Window> = window;
+    navigation?.addEventListener('navigate', stop);
     addEventListener('beforeunload', refuse);
     return () => {
-      navigation.removeEventListener('navigate', stop);
+      navigation?.removeEventListener('navigate', stop);
       removeEventListener('beforeunload', refuse);
     };
   }, [navigate]);

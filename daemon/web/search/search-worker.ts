@@ -126,8 +126,10 @@ async function readEvents(
   const taker = eventTaker(id);
   const parser = createParser({ onEvent: ({ data }) => taker.take(data) });
   const decoder = new TextDecoder();
-  for await (const bytes of body) {
-    parser.feed(decoder.decode(bytes, { stream: true }));
+  // Why not `for await`: some browsers cannot iterate over a stream.
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    parser.feed(decoder.decode(read.value, { stream: true }));
     if (taker.isOver) return;
   }
   throw new Error('the stream ended early');
