@@ -221,6 +221,17 @@ test('a key can be created in a browser without the navigation API', async ({ pa
   await page.getByText('Used today').waitFor();
 });
 
+test('a key on display is not replaced by another one', async ({ page }) => {
+  await page.goto('/settings/apiKeys');
+  const name = page.getByLabel('Name of the new key');
+  await name.fill('shown once');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.locator('.secret code').waitFor();
+  await hasCount(name, 0);
+  await page.getByRole('button', { name: 'Done' }).click();
+  assert.equal(await name.inputValue(), '');
+});
+
 test('scoped tokens are listed until they are revoked', async ({ page }) => {
   const answer = await send(`${served.url}/api/repos`, 'GET');
   const repoIds = ((await answer.json()) as { repoId: number }[]).map(({ repoId }) => repoId);

@@ -51,10 +51,9 @@ function MakeKey({ show }: { readonly show: (made: Made) => void }) {
   const mayCreate = account?.features.apiKeyCreation === true;
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => call<typeof createKey>(ADDRESS, { method: 'POST', body: { name } }),
-    onSuccess: async (answer) => {
+    onSuccess: (answer) => {
       show(answer);
-      setName('');
-      await changed();
+      return changed();
     },
     // Keeps no key in memory after the user leaves this page.
     gcTime: 0,
@@ -122,8 +121,11 @@ export function ApiKeys() {
   const [made, setMade] = useState<Made>();
   return (
     <>
-      {made !== undefined && <NewKey made={made} done={() => setMade(undefined)} />}
-      <MakeKey show={setMade} />
+      {made === undefined ? (
+        <MakeKey show={setMade} />
+      ) : (
+        <NewKey made={made} done={() => setMade(undefined)} />
+      )}
       <Keys />
     </>
   );
