@@ -37,7 +37,12 @@ function useStatuses<Status extends Pick<RepoStatus, 'latestJob'>>(
 ) {
   return useQuery<Status[]>({
     queryKey: [name, ids],
-    queryFn: ({ signal }) => load(ids.slice(0, IDS_MAX), signal),
+    queryFn: async ({ signal }) => {
+      const statuses: Status[] = [];
+      for (let from = 0; from < ids.length; from += IDS_MAX)
+        statuses.push(...(await load(ids.slice(from, from + IDS_MAX), signal)));
+      return statuses;
+    },
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
     ...POLLED,

@@ -169,9 +169,8 @@ function About({ row, close }: { readonly row: Row; readonly close: () => void }
         </Notice>
       )}
       {issues.length > 0 && <Issues issues={issues} />}
-      {job !== null && job !== undefined ? (
-        <JobLog key={job.id} job={job} />
-      ) : (
+      {job !== null && job !== undefined && <JobLog key={job.id} job={job} />}
+      {isSource(row) && (
         <p className="faint">
           This is a local repository. Trawl watches it instead of syncing it. Its state is on the
           page Repositories.

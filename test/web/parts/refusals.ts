@@ -321,6 +321,17 @@ test('connections: the result of each listing, the reason of a failure, and a re
   }
 });
 
+test('more connections than one request asks for: each has its state', async ({ page }) => {
+  const names = Array.from({ length: 101 }, (_, index) => `kept${index}`);
+  await setConnections('kept', ...names);
+  try {
+    await page.goto('/settings/connections');
+    await page.getByRole('row').filter({ hasText: 'Up to date' }).nth(101).waitFor();
+  } finally {
+    await setConnections('kept');
+  }
+});
+
 test('a link to the page of the host', async ({ page }) => {
   await page.goto('/');
   const name = host.nameOf('one');
