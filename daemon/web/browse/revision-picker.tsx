@@ -32,6 +32,9 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
     navigate(addressOf({ ...target, revision }));
   };
   const refs = data?.items ?? [];
+  /** The full name, if another ref has the short one too. */
+  const nameOf = ({ name, shortName }: (typeof refs)[number]): string =>
+    refs.filter((ref) => ref.shortName === shortName).length > 1 ? name : shortName;
   const isListed = refs.some(({ shortName }) => shortName === text);
   return (
     <PopoverProvider open={isOpen} setOpen={setOpen}>
@@ -53,18 +56,18 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
                 default
               </ComboboxItem>
             )}
-            {refs.map(({ name, shortName, kind, isIndexed }) => (
+            {refs.map((ref) => (
               <ComboboxItem
-                key={name}
+                key={ref.name}
                 className="popover-item"
-                value={shortName}
+                value={ref.shortName}
                 setValueOnClick={false}
-                onClick={() => choose(shortName)}
+                onClick={() => choose(nameOf(ref))}
               >
-                <Name>{shortName}</Name>
+                <Name>{ref.shortName}</Name>
                 <span className="faint">
-                  {kind}
-                  {isIndexed ? '' : ', not indexed'}
+                  {ref.kind}
+                  {ref.isIndexed ? '' : ', not indexed'}
                 </span>
               </ComboboxItem>
             ))}

@@ -75,6 +75,8 @@ const start = once(async (): Promise<string> => {
   });
   commitAll(repo, 'all of it');
   commit = git(repo, 'rev-parse', 'HEAD');
+  git(repo, 'tag', 'same', first);
+  git(repo, 'branch', 'same');
   git(repo, 'checkout', '-q', '-b', 'linked');
   symlinkSync('../../src/guide.md', path.join(repo, 'src/deep/README.md'));
   commitAll(repo, 'a link');

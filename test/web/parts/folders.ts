@@ -74,6 +74,20 @@ test('a folder shows its README, history, and a search in it', async ({ page }) 
   await page.getByRole('cell', { name: 'all of it' }).waitFor();
 });
 
+test('a branch and a tag of one name: each opens itself', async ({ page }) => {
+  for (const [kind, lines] of [
+    ['branch', 5],
+    ['tag', 2],
+  ] as const) {
+    await openCode(page, addressOf('src/plum.ts', '', '@linked'));
+    await page.getByRole('button', { name: 'linked' }).click();
+    await page.getByRole('option', { name: new RegExp(`^same\\s*${kind}`) }).click();
+    await page.waitForURL(/same/);
+    await page.locator('.cm-content').waitFor();
+    await hasCount(page.locator('.cm-line:not(:empty)').filter({ hasText: /./ }), lines);
+  }
+});
+
 test('the history of another revision is never shown as that of this one', async ({ page }) => {
   let letAnswer = (): void => {};
   const mayAnswer = new Promise<void>((resolve) => (letAnswer = resolve));
