@@ -2,6 +2,7 @@
 
 import type { ComponentType } from 'react';
 import { Link, useParams } from 'wouter';
+import { signInAddress } from '../data/base-path.ts';
 import { useAccount } from '../data/session.ts';
 import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -43,7 +44,7 @@ function SectionBody({ section }: { readonly section: Section }) {
   if (account.user === null && section.id !== 'general')
     return (
       <Notice kind="info" title="Sign in to see this page.">
-        <Link href={`/login?return=/settings/${section.id}`}>Sign in</Link>
+        <Link href={signInAddress()}>Sign in</Link>
       </Notice>
     );
   if ('isForOwners' in section && account.user?.role !== 'OWNER')

@@ -2,6 +2,8 @@
 
 import { CircleHelp, LogIn, Monitor, Moon, Sun } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
+import { signInAddress } from '../data/base-path.ts';
+import { useParameters } from '../data/parameters.ts';
 import { useAccount } from '../data/session.ts';
 import { type Theme, useRemembered } from '../data/remembered.ts';
 import { IconButton } from '../parts/icon-button.tsx';
@@ -48,10 +50,12 @@ function initialsOf(name: string): string {
 
 function Person() {
   const { data: account } = useAccount();
+  // The address to return to has changed.
+  useParameters();
   if (account === undefined) return null;
   if (account.user === null)
     return (
-      <Link href="/login" className="button">
+      <Link href={signInAddress()} className="button">
         <LogIn {...ICON} /> Sign in
       </Link>
     );

@@ -172,6 +172,21 @@ guestTest('pages a guest cannot open', async ({ page }) => {
   await page.waitForURL(/\/settings\/apiKeys$/);
 });
 
+guestTest('a sign-in returns to the address with its parameters', async ({ page }) => {
+  const linkIn = (place: string) => page.locator(place).getByRole('link', { name: 'Sign in' });
+  await page.goto('/settings/health?state=FAILED');
+  await linkIn('.settings-body').click();
+  await signInByPage(page, OWNER);
+  await page.waitForURL(/\/settings\/health\?state=FAILED$/);
+  await page.context().clearCookies();
+  await page.goto(`${browsed}/-/blob/one.txt`);
+  await page.locator('.cm-content').waitFor();
+  await goTo(page, `${browsed}/-/blob/one.txt?highlightRange=1`);
+  await linkIn('header').click();
+  await signInByPage(page, OWNER);
+  await page.waitForURL(/\/one\.txt\?highlightRange=1$/);
+});
+
 test('a failing page says so, and the rest works', async ({ page, allow }) => {
   allow(/^TypeError: Cannot /);
   await page.route('**/api/repos?*', (route) =>
