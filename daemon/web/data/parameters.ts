@@ -12,6 +12,8 @@ export function useParameters(): URLSearchParams {
 interface ChangeOptions {
   /** Replace the current history entry? */
   readonly replace?: boolean;
+  /** The state of the history entry. */
+  readonly state?: object;
 }
 
 /** @param change  returns the new parameters; may change its argument */

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { useParameters } from '../data/parameters.ts';
+import { changeParameters, useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
 import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-values.ts';
@@ -21,6 +21,14 @@ const PREVIEW_MATCHES = 100;
 export interface Switches {
   readonly isRegexEnabled: boolean;
   readonly isCaseSensitivityEnabled: boolean;
+}
+
+/** Gives results of typing, which have no address yet, one of their own. */
+export function addressTyped(): void {
+  const { isPreview, displayed, submitted } = useSearch.getState();
+  if (!isPreview || displayed === undefined || displayed !== submitted) return;
+  const search = { ...displayed, matches: MATCHES_DEFAULT };
+  changeParameters((others) => parametersOf(search, others), { state: newEntry() });
 }
 
 /** The search of the address, and the function that starts a new one. */

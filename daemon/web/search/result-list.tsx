@@ -7,6 +7,7 @@ import { type CacheSnapshot, Virtualizer, type VirtualizerHandle } from 'virtua'
 import { meanHeight } from './card-rows.ts';
 import { focusSoon } from '../parts/focus-soon.ts';
 import { useIsLate, usePainted } from '../parts/late.ts';
+import { addressTyped } from './box-state.ts';
 import { copyCode } from './copy-code.ts';
 import { FilteredOut, Nothing, Unread } from './no-results.tsx';
 import { PrintedResults } from './printed-results.tsx';
@@ -84,8 +85,10 @@ function useSavedPosition({ scroller, list, files }: Parts): () => void {
   useEffect(() => {
     // Stores the position before navigation. Why only for links: storing changes the history state, so the router
     // rerenders, which would undo the tick of a checkbox being clicked.
-    const now = ({ target }: MouseEvent): void => {
-      if (target instanceof Element && target.closest('a') !== null) kept.current();
+    const now = ({ target, button, ctrlKey, metaKey, shiftKey }: MouseEvent): void => {
+      if (!(target instanceof Element) || target.closest('a') === null) return;
+      if (button === 0 && !ctrlKey && !metaKey && !shiftKey) addressTyped();
+      kept.current();
     };
     addEventListener('click', now, { capture: true });
     return () => {

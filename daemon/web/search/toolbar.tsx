@@ -5,6 +5,7 @@ import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
+import { addressTyped } from './box-state.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
@@ -102,7 +103,10 @@ export function Toolbar({ chosen, hasResults, areFiltersOpen, toggleFilters }: T
         <IconButton
           label="Copy a link to this search"
           icon={LinkIcon}
-          run={() => void copyText(location.href, 'Link')}
+          run={() => {
+            addressTyped();
+            void copyText(location.href, 'Link');
+          }}
         />
       </span>
     </div>

@@ -146,6 +146,32 @@ test('results of the search before one that failed look old and are not download
     await page.locator(`[aria-label="Download the results as ${format}"]:disabled`).waitFor();
 });
 
+test('results of typing get an address when a link is copied or followed', async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const box = page.getByRole('combobox', { name: 'Query' });
+  await search(page, 'query=loquat&sort=path');
+  await box.fill('quince');
+  await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
+  await page.locator('.result-line[data-match]').first().click();
+  await page.locator('.cm-content').waitFor();
+  await page.goBack();
+  await page.waitForURL(/\/search\?query=quince&sort=path$/);
+  await page.getByText('3 matches in 2 files of 1 repository · that is all').waitFor();
+  assert.equal(await box.inputValue(), 'quince');
+  await page.goBack();
+  await page.waitForURL(/\/search\?query=loquat&sort=path$/);
+  await box.fill('damson');
+  await page.getByRole('article').filter({ hasText: 'dozen.txt' }).waitFor();
+  await page.getByRole('button', { name: 'Copy a link to this search' }).click();
+  await page.getByText('Link copied').waitFor();
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+  assert.match(copied, /\/search\?query=damson&sort=path$/);
+  assert.equal(page.url(), copied);
+});
+
 slowTest(
   'a screen reader announces new results, a wait after a moment, and the count once',
   async ({ page }) => {
