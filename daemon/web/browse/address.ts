@@ -53,12 +53,6 @@ export function targetOf(rest: string): BrowseTarget | undefined {
   return { repo, revision, kind, path: decodedPath.replace(/\/$/, '') };
 }
 
-/** The part of an API `webUrl` below the base path. */
-export function belowBase(webUrl: string): string {
-  const { pathname } = new URL(webUrl);
-  return pathname.slice(pathname.indexOf('/browse/'));
-}
-
 /** The address below the base path. */
 export function addressOf({ repo, revision, kind, path }: BrowseTarget): string {
   const at = revision === undefined ? '' : `@${encodeName(revision)}`;

@@ -4,11 +4,12 @@ import { useLocation } from 'wouter';
 import type { getCommit } from '../../api/history/commit-endpoints.ts';
 import { type LineRange, lineRangeOf, rangeText } from '../code/line-range.ts';
 import type { NameLocation } from '../code/names.ts';
+import { belowBase } from '../data/base-path.ts';
 import { call } from '../data/api.ts';
 import { queryClient } from '../data/session.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { toast } from '../parts/toasts.ts';
-import { addressOf, belowBase, type BrowseTarget } from './address.ts';
+import { addressOf, type BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
 import { explorationText, findDefinitionsAt, lacksSymbols } from './symbols.ts';
 

@@ -15,6 +15,11 @@ export const BASE_PATH = metaContent('trawl-base');
 /** Nonce with which the content security policy allows the code view's style tag. */
 export const STYLE_NONCE = metaContent('trawl-nonce');
 
+/** The path of an API `webUrl` below the base path. */
+export function belowBase(webUrl: string): string {
+  return new URL(webUrl).pathname.slice(BASE_PATH.length);
+}
+
 /** Address of the sign-in page, which returns here. */
 export function signInAddress(): string {
   const here = `${location.pathname.slice(BASE_PATH.length)}${location.search}`;

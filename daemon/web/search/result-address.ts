@@ -1,5 +1,6 @@
 // Addresses of files and lines in the results.
 
+import { belowBase } from '../data/base-path.ts';
 import type { ResultFile, ResultLine } from './rows.ts';
 import { useSearch } from './search-store.ts';
 
@@ -8,7 +9,6 @@ import { useSearch } from './search-store.ts';
  * step through the matches.
  */
 export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): string {
-  const { pathname } = new URL(file.webUrl);
   const { displayed } = useSearch.getState();
   const parameters = new URLSearchParams();
   if (line !== undefined) parameters.set('highlightRange', String(line.number));
@@ -16,7 +16,7 @@ export function addressOf(file: ResultFile, line?: Pick<ResultLine, 'number'>): 
   if (displayed?.isRegexEnabled === true) parameters.set('isRegexEnabled', 'true');
   if (displayed?.isCaseSensitivityEnabled === true)
     parameters.set('isCaseSensitivityEnabled', 'true');
-  return `${pathname.slice(pathname.indexOf('/browse/'))}?${parameters.toString()}`;
+  return `${belowBase(file.webUrl)}?${parameters.toString()}`;
 }
 
 /** `refs/heads/main` becomes `main`. */

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { listRepos } from '../../api/sources/repo-endpoints.ts';
 import { addressOf } from '../browse/address.ts';
+import { belowBase } from '../data/base-path.ts';
 import { callPage } from '../data/api.ts';
 import { type Theme, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
@@ -83,7 +84,7 @@ function useRepoItems(typed: string, go: Go): readonly Item[] {
   return (data?.items ?? []).map(({ repoName, webUrl }) => ({
     key: repoName,
     text: repoName,
-    run: go(pathBelow(webUrl)),
+    run: go(belowBase(webUrl)),
   }));
 }
 
@@ -158,10 +159,4 @@ export default function Palette({ close }: PaletteProps) {
       </Command>
     </Dialog>
   );
-}
-
-/** The path of one of this instance's pages, as used by the router. */
-function pathBelow(url: string): string {
-  const { pathname } = new URL(url);
-  return pathname.slice(pathname.indexOf('/browse/'));
 }

@@ -17,7 +17,7 @@ let url = '';
 let name = '';
 const test = pageTests(async () => {
   const port = await freePort();
-  url = `http://localhost:${port}/code`;
+  url = `http://localhost:${port}/browse/code`;
   const repo = makeRepo(FILES);
   name = `local/${path.basename(repo)}`;
   await serveIndexed(temporaryFolder(), [repo], {
@@ -58,7 +58,7 @@ test('from the bare base URL to results, a file and back', async ({ page, compla
 test('links of a document and the finder lead to files', async ({ page }) => {
   await page.goto(`${url}/browse/${name}/-/blob/README.md`);
   await page.getByRole('link', { name: 'plum', exact: true }).click();
-  await page.waitForURL(/\/code\/browse\/.*\/src\/plum\.ts$/);
+  await page.waitForURL(/\/browse\/code\/browse\/.*\/src\/plum\.ts$/);
   await page.locator('.cm-content').waitFor();
   await page.keyboard.press('t');
   const finder = page.getByRole('dialog', { name: 'Find a file' });
@@ -66,7 +66,7 @@ test('links of a document and the finder lead to files', async ({ page }) => {
   await page.keyboard.type('readme');
   await finder.getByText('1 file', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
-  await page.waitForURL(/\/code\/browse\/.*\/README\.md$/);
+  await page.waitForURL(/\/browse\/code\/browse\/.*\/README\.md$/);
   await page.reload();
   await page.getByRole('heading', { name: 'Plums' }).waitFor();
 });
@@ -74,12 +74,15 @@ test('links of a document and the finder lead to files', async ({ page }) => {
 test('a proxy that strips the path gets a message instead of a blank page', async () => {
   for (const [below, accept] of [
     ['/search?query=plum', 'text/html'],
-    ['/codex', 'text/html'],
+    ['/browse/codex', 'text/html'],
     ['/api/health', '*/*'],
   ] as const) {
     const reply = await fetch(new URL(below, url), { headers: { accept } });
     assert.equal(reply.status, 404, below);
-    assert.match(await reply.text(), /Not found: paths begin with \/code here, as the base URL/);
+    assert.match(
+      await reply.text(),
+      /Not found: paths begin with \/browse\/code here, as the base URL/,
+    );
   }
   const inside = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html' } });
   assert.match(await inside.text(), /<html/);
