@@ -31,8 +31,11 @@ function toFailure(error: unknown): SearchFailure {
     const { statusCode, errorCode, message, retryAfter } = error;
     return { statusCode, errorCode, message, retryAfter };
   }
-  const message = error instanceof OfflineError ? error.message : 'The answer ended early.';
-  return { statusCode: 0, errorCode: 'OFFLINE', message, retryAfter: undefined };
+  const [errorCode, message] =
+    error instanceof OfflineError
+      ? ['OFFLINE', error.message]
+      : ['INTERRUPTED', 'The answer ended early.'];
+  return { statusCode: 0, errorCode, message, retryAfter: undefined };
 }
 
 type Final = Extract<SearchEvent, { readonly type: 'final' }>;

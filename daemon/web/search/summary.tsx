@@ -220,7 +220,7 @@ function Failure() {
           Sign in
         </Link>
       )}
-      {(failure.statusCode >= 500 || failure.errorCode === 'PART_MISSING') && (
+      {(failure.statusCode >= 500 || failure.statusCode === 0) && (
         <Action label="Try again" run={again} />
       )}
     </>

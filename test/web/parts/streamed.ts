@@ -72,7 +72,7 @@ export async function positionKept(page: Page): Promise<void> {
 export let url = '';
 export let door: SlowDoor;
 
-const start = once(async () => {
+export const start = once(async () => {
   const repo = makeRepo({});
   writeFiles(repo, {
     ...manyFiles(),

@@ -1,16 +1,20 @@
 // A search that streams, in a real browser: what comes in moves nothing, a search that is stopped goes on, a limit is said.
 
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { hasCount, until } from '../browser.ts';
+import { hasCount, pageTests, until } from '../browser.ts';
+import { openDoor } from '../door.ts';
 import {
   door,
   locationsOf,
   search,
   settledLocations,
   slowTest,
+  start as started,
   summary,
   test,
+  url,
 } from './streamed.ts';
 
 /** Looks further down, if there is more. */
@@ -208,6 +212,42 @@ slowTest(
     assert.match(count, /^First 10,000 matches/);
     assert.deepEqual(more, []);
     await hasCount(page.locator('.waiting-line'), 0);
+  },
+);
+
+const cut = { isOn: true, count: 0 };
+const cutTest = pageTests(async () => {
+  await started();
+  return await openDoor({
+    url,
+    pass: async (path, reply, response) => {
+      const isCut = cut.isOn && path === '/api/stream_search';
+      if (isCut) cut.count++;
+      for await (const chunk of reply) {
+        response.write(chunk);
+        if (!isCut) continue;
+        await setTimeout(50);
+        response.destroy();
+        return;
+      }
+      response.end();
+    },
+  });
+});
+
+cutTest(
+  'a stream that is cut: it says so, and searches again on request',
+  async ({ page, allow }) => {
+    allow(/ERR_INCOMPLETE_CHUNKED_ENCODING/);
+    await page.goto('/search?query=plumtree&matches=20000');
+    await page.getByText('The answer ended early.').waitFor();
+    // Longer than the first pause before a daemon that is away is asked again.
+    await page.waitForTimeout(1500);
+    assert.equal(cut.count, 1);
+    await hasCount(page.locator('.bar'), 0);
+    cut.isOn = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('that is all').waitFor();
   },
 );
 
