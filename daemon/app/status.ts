@@ -134,7 +134,9 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
   const { connections, jobFacade } = instance.indexer;
   const all = connections?.all ?? [];
   const ids = all.map(({ connectionId }) => connectionId);
-  const jobs = await orIfAway(jobFacade.latest(ids, SYNC_QUEUE), new Map<number, ListedJob>());
+  const open = jobFacade.open.filter(({ queue }) => queue === SYNC_QUEUE);
+  const known = new Map(open.map((job) => [job.targetId, job]));
+  const jobs = await orIfAway(jobFacade.latest(ids, SYNC_QUEUE), known);
   const counts = countsOf(instance);
   return all.map((one) => {
     const job = jobs.get(one.connectionId);

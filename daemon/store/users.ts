@@ -308,12 +308,12 @@ const EXPIRING_TABLES = [
 ] as const;
 
 async function pruneExpired(database: Database, now: number): Promise<number> {
-  let count = 0;
-  for (const table of EXPIRING_TABLES)
-    count += await database.write(({ db }) =>
-      deleted(db.deleteFrom(table).where('expiresAt', '<=', now)),
-    );
-  return count;
+  return database.write(async ({ db }) => {
+    let count = 0;
+    for (const table of EXPIRING_TABLES)
+      count += await deleted(db.deleteFrom(table).where('expiresAt', '<=', now));
+    return count;
+  });
 }
 
 function userOf(row: UserTable | undefined): User | undefined {

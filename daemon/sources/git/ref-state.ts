@@ -28,7 +28,7 @@ const ID_SIZES: ReadonlySet<bigint> = new Set([41n, 65n]);
 /** Source: SYMREF_MAXDEPTH of git. */
 const SYMREF_DEPTH_MAX = 5;
 /** Limit on files and folders that are checked: a repository with more should pack its refs. */
-const MARKS_MAX = 20_000;
+const MARKS_MAX = 10_000;
 /** Interval of asking git in repositories beyond the limit. Bound: load; git takes a second or so. */
 const UNSEEN_MS = 60_000;
 

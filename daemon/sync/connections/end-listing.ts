@@ -74,9 +74,8 @@ function withoutLeft(
 ): StoredLink[] {
   const listing = found.get(links.repo(link.repoId)?.host?.hostId ?? '');
   if (listing === undefined || link.targets === undefined) return [];
-  const targets = link.targets.filter(
-    (name) => listing.has(name) || stateOf(name, states) === 'open',
-  );
+  const isUnread = (name: string): boolean => ['open', 'refused'].includes(stateOf(name, states));
+  const targets = link.targets.filter((name) => listing.has(name) || isUnread(name));
   return targets.length === link.targets.length ? [] : [{ ...link, targets }];
 }
 

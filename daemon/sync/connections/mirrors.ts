@@ -94,9 +94,9 @@ export class Mirrors {
     const { catalog, registry, timeoutMs, log } = this.#options;
     if (!hasMirror(registry.byId(repoId))) return;
     const folder = catalog.mirrorPath(repoId);
-    // Loaded on demand: most daemons have no mirrors.
-    const { maintainMirror } = await import('../../hosts/mirrors/maintain-mirror.ts');
     try {
+      // Loaded on demand: most daemons have no mirrors.
+      const { maintainMirror } = await import('../../hosts/mirrors/maintain-mirror.ts');
       await maintainMirror({ folder, signal, timeoutMs: timeoutMs(), log });
     } catch (error) {
       if (!signal.aborted)

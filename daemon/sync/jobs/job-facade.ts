@@ -45,7 +45,8 @@ export class JobFacade {
     const { jobRows, instance } = this.#options;
     await this.#flush();
     const rows = await jobRows.latest(instance, queue, ids);
-    return new Map(rows.map((row) => [row.targetId, this.#viewOf(row)]));
+    const open = this.#openJobs();
+    return new Map(rows.map((row) => [row.targetId, viewOf(row, open.get(row.id)?.progress)]));
   }
 
   /** Unfinished ones first; newest first. */
@@ -57,18 +58,20 @@ export class JobFacade {
     await this.#flush();
     const states = state === undefined ? undefined : [state];
     const { rows, total } = await jobRows.list(instance, { ...query, states });
-    return { items: rows.map((row) => this.#viewOf(row)), total };
+    const open = this.#openJobs();
+    return { items: rows.map((row) => viewOf(row, open.get(row.id)?.progress)), total };
   }
 
   /** Requested and running jobs of this process, newest first. */
   get open(): readonly ListedJob[] {
-    const rows = this.#queues.flatMap(({ open }) => open).map(({ row }) => row);
-    return rows.sort((a, b) => b.ordinal - a.ordinal).map((row) => this.#viewOf(row));
+    return [...this.#openJobs().values()]
+      .sort((a, b) => b.row.ordinal - a.row.ordinal)
+      .map(({ row, progress }) => viewOf(row, progress));
   }
 
   /** The last log lines of a job; undefined: no such job. */
   async lines(queue: string, id: string): Promise<JobLines | undefined> {
-    const job = this.#openJob(id);
+    const job = this.#openJobs().get(id);
     if (job !== undefined) return queue === job.row.queue ? job.lines : undefined;
     const { jobRows, instance } = this.#options;
     await this.#flush();
@@ -102,14 +105,16 @@ export class JobFacade {
     await Promise.all(this.#queues.map((queue) => queue.flush()));
   }
 
-  #openJob(id: string): OpenJobs['open'][number] | undefined {
-    return this.#queues.flatMap(({ open }) => open).find(({ row }) => row.id === id);
+  /** By id. */
+  #openJobs(): Map<string, OpenJob> {
+    return new Map(this.#queues.flatMap(({ open }) => open).map((job) => [job.row.id, job]));
   }
+}
 
-  #viewOf(row: StoredJob): ListedJob {
-    const progress = this.#openJob(row.id)?.progress;
-    if (progress === undefined) return row;
-    const { since: _, ...step } = progress;
-    return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };
-  }
+type OpenJob = OpenJobs['open'][number];
+
+function viewOf(row: StoredJob, progress: OpenJob['progress']): ListedJob {
+  if (progress === undefined) return row;
+  const { since: _, ...step } = progress;
+  return { ...row, progress: { ...step, remainingMs: remainingMsOf(progress) } };
 }

@@ -80,7 +80,7 @@ interface State {
   /** RepoIds of the running pass, without repos that left the connection since. */
   requested: ReadonlySet<number>;
   readonly writing: Map<number, Promise<unknown>>;
-  /** Consecutive repositories without an answer of the host. */
+  /** Consecutive failures that are not of one repository. */
   failedInRow: number;
   counts: ReaderCounts | undefined;
   /** Earliest time of the next count, by performance.now. */
@@ -101,7 +101,14 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'NO_SECRET',
   'RATE_LIMITED',
 ]);
-/** Consecutive repositories without an answer, after which the whole host counts as failed. Bound: useless requests. */
+/** Answers about one repository. */
+const OF_A_REPO: ReadonlySet<string> = new Set([
+  'NOT_ALLOWED',
+  'NOT_FOUND',
+  'OTHER_REPOSITORY',
+  'TOO_MANY_READERS',
+]);
+/** Consecutive repositories without such an answer, after which the whole host counts as failed. Bound: useless requests. */
 const FAILED_IN_ROW_MAX = 8;
 /** Counting takes at most one part in this many of the time. */
 const COUNT_SHARE = 20;
@@ -398,8 +405,8 @@ export class MemberSync {
     if (error instanceof HostError && error.code === 'OTHER_REPOSITORY')
       this.#options.relist(repoId);
     state.failures.set(repoId, this.#failureOf(name, state.failures.get(repoId), error));
-    const isAnswer = !(error instanceof HostError && error.code === 'HOST_UNAVAILABLE');
-    state.failedInRow = isAnswer ? 0 : state.failedInRow + 1;
+    const isOfRepo = error instanceof HostError && OF_A_REPO.has(error.code);
+    state.failedInRow = isOfRepo ? 0 : state.failedInRow + 1;
     if (state.failedInRow >= FAILED_IN_ROW_MAX) throw error;
   }
 

@@ -271,7 +271,7 @@ function restore(search: Search): boolean {
   return true;
 }
 
-/** Ends the running search. Of a search without results so far, an empty list is shown. */
+/** Ends the running search. A search without results so far leaves an empty list. */
 function stop(): void {
   if (useSearch.getState().state !== 'running') return;
   paint();

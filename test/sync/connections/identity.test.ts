@@ -279,7 +279,8 @@ class World {
     for (const one of listed) {
       const owners = this.#owners.get(`${connectionId} ${host} ${one.hostId}`)!;
       for (const owner of OWNERS)
-        if (owner !== ownerOf(one) && fates[owner] !== 'open') owners.delete(owner);
+        if (owner !== ownerOf(one) && !['open', 'refused'].includes(fates[owner]))
+          owners.delete(owner);
     }
     for (const one of listed) {
       const { name } = this.#repo(this.ids.get(`${host} ${one.hostId}`)!)!;

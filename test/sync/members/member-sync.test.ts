@@ -275,7 +275,7 @@ test('unreadable repositories stop no other; after eight without an answer no mo
   const { mail, world, sync } = await mailWorld(t, 30);
   for (const { path, repoId } of world.listed) {
     mail.readers.set(path, ['a@x']);
-    if (repoId <= 20) mail.failing.set(path, repoId % 2 === 0 ? 'FORBIDDEN' : 'NOT_FOUND');
+    if (repoId <= 20) mail.failing.set(path, repoId % 2 === 0 ? 'NOT_ALLOWED' : 'NOT_FOUND');
   }
   assert.deepEqual(await sync.run('gh'), { taken: 10, removed: 0, failed: 20 });
   for (const { path } of world.listed) mail.failing.set(path, 'HOST_UNAVAILABLE');

@@ -25,7 +25,9 @@ type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 /** As models mean them: numbers and booleans may be texts; null and the empty text are absent. */
 export function coercedArguments(args: unknown, properties: Properties): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
-  const entries = Object.entries(args).filter(([, value]) => value !== null && value !== '');
+  const isGiven = ([name, value]: [string, unknown]): boolean =>
+    value !== null && (value !== '' || !(name in properties));
+  const entries = Object.entries(args).filter(isGiven);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, coercedValue(value, properties[name]?.type)]),
   );
