@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { nextIndex } from '../../daemon/web/browse/match-index.ts';
 import { editorLink } from '../../daemon/web/data/editors.ts';
 import { counted, duration, milliseconds, size } from '../../daemon/web/parts/number-format.ts';
 import { addressWithin, hostOf } from '../../daemon/web/parts/web-address.ts';
@@ -29,6 +30,31 @@ test('numbers and times are short', () => {
     [duration(7_200_000), '2 h'],
   ];
   for (const [found, text] of numbers) assert.equal(found, text);
+});
+
+test('the next match in a file: from the line of the address, around the end if all are there', () => {
+  const matches = [3, 5, 9].map((lineNumber) => {
+    const place = { lineNumber, column: 1 };
+    return { start: place, end: place };
+  });
+  for (const [current, line, isLimited, next, previous] of [
+    [undefined, undefined, false, 0, 2],
+    [undefined, 5, false, 2, 0],
+    [0, undefined, false, 1, 2],
+    [2, undefined, false, 0, 1],
+    [undefined, 50_000, false, 0, 1],
+    [2, undefined, true, undefined, 1],
+    [0, undefined, true, 1, undefined],
+    [undefined, 50_000, true, undefined, 1],
+  ] as const) {
+    const place = { current, line, isLimited };
+    assert.equal(nextIndex(matches, 1, place), next, JSON.stringify(place));
+    assert.equal(nextIndex(matches, -1, place), previous, JSON.stringify(place));
+  }
+  assert.equal(
+    nextIndex([], 1, { current: undefined, line: undefined, isLimited: false }),
+    undefined,
+  );
 });
 
 test('why an answer is partial, and what to do', () => {

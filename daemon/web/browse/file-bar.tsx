@@ -35,19 +35,22 @@ function Toggle({ label, isOn, toggle, hindrance }: ToggleProps) {
 
 interface MatchStepsProps {
   readonly total: number;
+  /** Are there more matches in the file? */
+  readonly isLimited: boolean;
   /** 0 is the first; undefined: not at a match. */
   readonly current: number | undefined;
   readonly step: (by: 1 | -1) => void;
 }
 
-function MatchSteps({ total, current, step }: MatchStepsProps) {
+function MatchSteps({ total, isLimited, current, step }: MatchStepsProps) {
   if (total === 0) return null;
+  const first = isLimited ? 'first ' : '';
   return (
     <span className="bar-group">
       <span>
         {current === undefined
-          ? counted(total, 'match', 'matches')
-          : `match ${count(current + 1)} of ${count(total)}`}
+          ? `${first}${counted(total, 'match', 'matches')}`
+          : `match ${count(current + 1)} of ${first && 'the first '}${count(total)}`}
       </span>
       <IconButton label="Next match" hint="n" icon={ChevronDown} run={() => step(1)} />
       <IconButton label="Previous match" hint="p" icon={ChevronUp} run={() => step(-1)} />

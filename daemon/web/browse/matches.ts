@@ -14,6 +14,11 @@ const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
 const NO_CHUNKS: readonly Chunk[] = [];
 
+interface Found {
+  readonly chunks: readonly Chunk[];
+  readonly isLimited: boolean;
+}
+
 /** Quotes a text for a pattern of the query language. */
 function quoted(text: string): string {
   const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
@@ -41,7 +46,7 @@ function standsIn({ content, contentStart }: Chunk, lines: readonly string[]): b
   return linesOfText(content).every((line, index) => line === lines[first + index]);
 }
 
-function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readonly Chunk[] {
+function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): Found {
   const query = valueOf('query') ?? '';
   const isOn = (name: string): boolean => valueOf(name) === 'true';
   const body = {
@@ -53,22 +58,25 @@ function useChunks(target: BrowseTarget, { valueOf }: AddressParameters): readon
   };
   const { data } = useQuery({
     queryKey: ['matches', body],
-    queryFn: async ({ signal }): Promise<readonly Chunk[]> => {
-      const { files } = await call<typeof search>('/api/search', { method: 'POST', body, signal });
-      return files
+    queryFn: async ({ signal }): Promise<Found> => {
+      const answer = await call<typeof search>('/api/search', { method: 'POST', body, signal });
+      const chunks = answer.files
         .filter(
           ({ repository, fileName }) => repository === target.repo && fileName.text === target.path,
         )
-        .flatMap(({ chunks }) => chunks);
+        .flatMap((file) => file.chunks);
+      return { chunks, isLimited: answer.incompleteReasons?.includes('match_limit') === true };
     },
     enabled: query.trim() !== '',
   });
-  return data ?? NO_CHUNKS;
+  return data ?? { chunks: NO_CHUNKS, isLimited: false };
 }
 
 interface Matches {
   /** In file order; empty without a query or while it loads. */
   readonly matches: readonly FileMatch[];
+  /** Are there more that were not loaded? */
+  readonly isLimited: boolean;
   /** Were they found in a different text? If so, `matches` is empty. */
   readonly areOfOther: boolean;
 }
@@ -79,14 +87,14 @@ export function useMatches(
   parameters: AddressParameters,
   text: string,
 ): Matches {
-  const chunks = useChunks(target, parameters);
+  const { chunks, isLimited } = useChunks(target, parameters);
   return useMemo(() => {
     const lines = chunks.length === 0 ? [] : linesOfText(text);
     if (!chunks.every((chunk) => standsIn(chunk, lines)))
-      return { matches: NONE, areOfOther: true };
+      return { matches: NONE, isLimited, areOfOther: true };
     const matches = chunks
       .flatMap(({ matchRanges }) => matchRanges)
       .toSorted((a, b) => a.start.byteOffset - b.start.byteOffset);
-    return { matches, areOfOther: false };
-  }, [chunks, text]);
+    return { matches, isLimited, areOfOther: false };
+  }, [chunks, isLimited, text]);
 }

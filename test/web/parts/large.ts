@@ -114,4 +114,8 @@ test('a file of 50,000 lines, scrolled to its end and to a line', async ({ page 
   await page.goto(`${base}/blob/lines.ts?highlightRange=25000`);
   await page.locator('.linked-line').getByText('plum24999').waitFor();
   await isBounded(page, '.cm-content');
+  await goTo(page, `${base}/blob/lines.ts?query=plum`);
+  await page.getByText('first 1,000 matches').waitFor();
+  await page.keyboard.press('n');
+  await page.getByText('match 1 of the first 1,000').waitFor();
 });
