@@ -5,7 +5,15 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { nextIndex } from '../../daemon/web/browse/match-index.ts';
 import { editorLink } from '../../daemon/web/data/editors.ts';
-import { counted, duration, milliseconds, size } from '../../daemon/web/parts/number-format.ts';
+import {
+  clockTime,
+  counted,
+  duration,
+  milliseconds,
+  relativeTime,
+  size,
+  startOfDay,
+} from '../../daemon/web/parts/number-format.ts';
 import { addressWithin, hostOf } from '../../daemon/web/parts/web-address.ts';
 import type { Outcome } from '../../daemon/web/search/messages.ts';
 import {
@@ -30,6 +38,30 @@ test('numbers and times are short', () => {
     [duration(7_200_000), '2 h'],
   ];
   for (const [found, text] of numbers) assert.equal(found, text);
+});
+
+test('times: elapsed in whole units, the clock of the reader, the start of a day', () => {
+  const now = Date.parse('2026-11-30T12:00:00Z');
+  for (const [date, text] of [
+    ['2026-11-30T12:00:20Z', 'just now'],
+    ['2026-11-30T09:10:00Z', '2 hours ago'],
+    ['2026-11-28T18:00:00Z', '1 day ago'],
+    ['2026-10-15T12:00:00Z', '1 month ago'],
+    ['2024-12-15T12:00:00Z', '1 year ago'],
+    ['2026-12-01T13:00:00Z', 'in 1 day'],
+  ] as const)
+    assert.equal(relativeTime(new Date(date), now), text, date);
+
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'Asia/Tokyo';
+  assert.equal(clockTime('2026-11-30T16:05:09.250Z'), '01:05:09');
+  if (zone === undefined) delete process.env['TZ'];
+  else process.env['TZ'] = zone;
+
+  assert.equal(startOfDay(undefined), undefined);
+  assert.equal(startOfDay('2026-11-30', 1), '2026-12-01T00:00:00.000Z');
+  // The API refuses it. A filter that is left out would not be noticed.
+  assert.equal(startOfDay('20261-11-01'), '20261-11-01');
 });
 
 test('the next match in a file: from the line of the address, around the end if all are there', () => {

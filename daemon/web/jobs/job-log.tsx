@@ -6,6 +6,7 @@ import { FilterInput } from '../parts/field.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name } from '../parts/visible-text.tsx';
+import { clockTime } from '../parts/number-format.ts';
 import { isActive, type Job, type LogLine, useJobLog } from './job-queries.ts';
 import '../styles/jobs.css';
 
@@ -35,7 +36,7 @@ function keep(name: string, text: string): void {
 function Line({ line }: { readonly line: LogLine }) {
   return (
     <div className={`log-line log-${line.level}`}>
-      <time dateTime={line.timestamp}>{line.timestamp.slice(11, 19)}</time> {line.level}{' '}
+      <time dateTime={line.timestamp}>{clockTime(line.timestamp)}</time> {line.level}{' '}
       <Name>{line.message}</Name>{' '}
       <span className="faint">
         <Name>{factsOf(line)}</Name>

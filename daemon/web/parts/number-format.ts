@@ -26,9 +26,41 @@ export function size(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${SIZES[step]}`;
 }
 
+const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+const RELATIVE = new Intl.RelativeTimeFormat('en');
+
+/** "4 minutes ago", "1 day ago", "in 3 months": whole units of elapsed time, so never "yesterday". */
+export function relativeTime(date: Date, now = Date.now()): string {
+  const seconds = (date.getTime() - now) / 1000;
+  for (const [unit, length] of UNITS)
+    if (Math.abs(seconds) >= length) return RELATIVE.format(Math.trunc(seconds / length), unit);
+  return 'just now';
+}
+
 /** "20 s", "4 min", "2 h": a remaining time. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));
   if (seconds < 90) return `${seconds} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** Local time of day of an API timestamp: "14:05:09". */
+export function clockTime(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+/**
+ * The start of a UTC day as an API timestamp. What is not a day is returned as it is, and the API refuses it.
+ *
+ * @param days  offset in days
+ */
+export function startOfDay(day: string | undefined, days = 0): string | undefined {
+  const ms = Date.parse(`${day}T00:00:00.000Z`);
+  return Number.isNaN(ms) ? day : new Date(ms + days * DAY_MS).toISOString();
 }

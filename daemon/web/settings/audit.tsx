@@ -11,7 +11,7 @@ import { ParameterField } from '../parts/parameter-field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
-import { DAY_MS } from '../parts/number-format.ts';
+import { DAY_MS, startOfDay } from '../parts/number-format.ts';
 
 type AuditRecord = AnswerOf<typeof listAuditRecords>[number];
 
@@ -19,18 +19,11 @@ const PER_PAGE = 50;
 const PARAMETERS = ['since', 'until', 'action', 'actor', 'page'];
 const SHORT_ID_MAX = 12;
 
-/** The start of a day as an API timestamp. @param days  offset in days */
-function instantOf(day: string | undefined, days = 0): string | undefined {
-  if (day === undefined) return undefined;
-  const ms = Date.parse(`${day}T00:00:00.000Z`);
-  return Number.isNaN(ms) ? undefined : new Date(ms + days * DAY_MS).toISOString();
-}
-
 function useAudit({ page, valueOf }: AddressParameters) {
   const query = {
     // Includes the whole last day.
-    since: instantOf(valueOf('since')),
-    until: instantOf(valueOf('until'), 1),
+    since: startOfDay(valueOf('since')),
+    until: startOfDay(valueOf('until'), 1),
     action: valueOf('action'),
     actor: valueOf('actor'),
     page,
