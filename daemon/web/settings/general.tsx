@@ -47,7 +47,7 @@ export function General() {
   const { data: account } = useAccount();
   const { queries, files } = useRemembered(tracesOf);
   const { forget, forgetTraces } = useRemembered();
-  const { mutate, isPending } = useMutation({
+  const { mutate, isPending, error } = useMutation({
     mutationFn: () => call<typeof logOut>('/api/auth/logout', { method: 'POST' }),
     onSuccess: () => {
       forgetTraces();
@@ -78,6 +78,7 @@ export function General() {
               Sign out
             </button>
           </div>
+          {error !== null && <Notice kind="danger" title={error.message} />}
         </section>
       ) : (
         <Notice kind="info" title="You are not signed in.">

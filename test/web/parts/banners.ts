@@ -148,6 +148,13 @@ test('comparing a commit, and one of its files', async ({ page, complaints }) =>
     .waitFor();
 });
 
+test('a sign-out that fails says why', async ({ page }) => {
+  await page.route('**/api/auth/logout', (route) => route.abort());
+  await page.goto('/settings/general');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('alert').getByText('Trawl cannot be reached.').waitFor();
+});
+
 test('unknown addresses', async ({ page }) => {
   await page.goto(`${browsed}/-/nothing/x`);
   await says(page, 'This address does not name a file or folder.');
