@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { nextIndex } from '../../daemon/web/browse/match-index.ts';
 import { editorLink } from '../../daemon/web/data/editors.ts';
+import { folderSearch } from '../../daemon/web/browse/search-address.ts';
 import {
   clockTime,
   counted,
@@ -87,6 +88,18 @@ test('the next match in a file: from the line of the address, around the end if 
     nextIndex([], 1, { current: undefined, line: undefined, isLimited: false }),
     undefined,
   );
+});
+
+test('a search in a folder is at its revision', () => {
+  for (const [revision, path, query] of [
+    [undefined, '', 'repo:^a/b$'],
+    [undefined, 'src', 'repo:^a/b$ file:^src/'],
+    ['v1', 'src', 'repo:^a/b$ rev:v1 file:^src/'],
+    ['fix(1)', '', 'repo:^a/b$ rev:"fix(1)"'],
+  ] as const) {
+    const address = folderSearch({ repo: 'a/b', revision, path });
+    assert.equal(new URLSearchParams(address.slice('/search?'.length)).get('query'), query);
+  }
 });
 
 test('why an answer is partial, and what to do', () => {

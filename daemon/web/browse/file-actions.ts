@@ -54,7 +54,11 @@ export function useFileWays(target: BrowseTarget, language: string) {
         `No definition of ${at.name} found${lacksSymbols(found) ? '. Symbols are not ready yet.' : ''}`,
       );
     else if (stats.matchCount > 1) explore('definitions', at.name);
-    else navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
+    else {
+      navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
+      if (found.isOfDefault && file.repository === target.repo)
+        toast(`Not found at ${target.revision}. This is the default revision.`);
+    }
   };
   const pin = async (): Promise<void> => {
     const revision = await commitOf(target);

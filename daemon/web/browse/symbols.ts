@@ -8,6 +8,8 @@ import { queryClient } from '../data/session.ts';
 import type { BrowseTarget } from './address.ts';
 
 export type Occurrences = AnswerOf<typeof findDefinitions>;
+/** Occurrences, and whether they come from the default revision because the displayed one has none. */
+export type OccurrencesThere = Occurrences & { readonly isOfDefault: boolean };
 export type FoundFile = Occurrences['files'][number];
 
 /** Do some of the searched repositories have no symbols yet? */
@@ -57,15 +59,16 @@ function definitionsAt(target: BrowseTarget, language: string, at: NameLocation)
   const { repo, revision, path } = target;
   return {
     queryKey: ['definitions at', repo, revision, path, at.name],
-    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Occurrences> => {
+    queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<OccurrencesThere> => {
       if (revision !== undefined) {
         const near = await fetchDefinitions(target, language, at, {
           isOfRevision: true,
           signal,
         }).catch(() => undefined);
-        if (near !== undefined && near.files.length > 0) return near;
+        if (near !== undefined && near.files.length > 0) return { ...near, isOfDefault: false };
       }
-      return await fetchDefinitions(target, language, at, { isOfRevision: false, signal });
+      const found = await fetchDefinitions(target, language, at, { isOfRevision: false, signal });
+      return { ...found, isOfDefault: revision !== undefined };
     },
   };
 }
@@ -79,7 +82,7 @@ export function findDefinitionsAt(
   target: BrowseTarget,
   language: string,
   at: NameLocation,
-): Promise<Occurrences> {
+): Promise<OccurrencesThere> {
   return queryClient.fetchQuery(definitionsAt(target, language, at));
 }
 
@@ -94,9 +97,6 @@ function fetchPlaces(
     signal,
   });
 }
-
-/** Occurrences, and whether they come from the default revision because the displayed one has no symbols. */
-export type OccurrencesThere = Occurrences & { readonly isOfDefault: boolean };
 
 /**
  * Occurrences of a name in a repository at the displayed revision.

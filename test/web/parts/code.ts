@@ -180,6 +180,20 @@ test('names and blame of an older revision are of that revision', async ({ page 
   await hasCount(page.locator('.explore-remark'), 0);
 });
 
+test('a definition that is only at the default revision is announced', async ({ page }) => {
+  await page.route('**/api/find_definitions', async (route) => {
+    const response = await route.fetch();
+    const isOfRevision = route.request().postData()?.includes('revisionName') === true;
+    const found: object = await response.json();
+    await route.fulfill({ response, json: isOfRevision ? { ...found, files: [] } : found });
+  });
+  await openCode(page, addressOf('src/plum.ts', '', `@${first}`));
+  await page.locator('.cm-line').first().getByText('plumTree', { exact: true }).click();
+  await page.keyboard.press('d');
+  await page.waitForURL(/@HEAD\/-\/blob\/src\/plum\.ts\?highlightRange=2$/);
+  await page.getByText(`Not found at ${first}. This is the default revision.`).waitFor();
+});
+
 test('the panel reports missing symbols', async ({ page }) => {
   await page.route('**/api/find_definitions', async (route) => {
     const response = await route.fetch();
