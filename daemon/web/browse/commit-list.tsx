@@ -2,7 +2,7 @@
 
 import { Link } from 'wouter';
 import { useAddressParameters } from '../data/address-parameters.ts';
-import { DataTable, Pager } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { ParameterField } from '../parts/parameter-field.tsx';
 import { Name } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -67,8 +67,8 @@ export function CommitList({ target }: { readonly target: BrowseTarget }) {
           },
           { name: 'When', cell: ({ date }) => <When at={date} /> },
         ]}
+        pages={{ page, perPage: COMMITS_PER_PAGE, total: reading.data?.total, go }}
       />
-      <Pager page={page} perPage={COMMITS_PER_PAGE} total={reading.data?.total} go={go} />
     </div>
   );
 }

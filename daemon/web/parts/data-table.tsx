@@ -20,6 +20,8 @@ interface DataTableProps<Row> {
   readonly empty: ReactNode;
   /** The query that loads the rows; undefined: they are always there. */
   readonly reading?: Reading;
+  /** Undefined: all rows are on one page. */
+  readonly pages?: PagerProps;
 }
 
 /** The state of that query. */
@@ -38,8 +40,11 @@ function LoadingRows({ columnCount }: { readonly columnCount: number }) {
   ));
 }
 
-function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>) {
-  if (rows?.length === 0) return <div className="empty">{empty}</div>;
+function Table<Row>({ label, columns, rows, keyOf, empty, pages }: DataTableProps<Row>) {
+  if (rows?.length === 0) {
+    const isPastEnd = pages !== undefined && pages.page > 1;
+    return <div className="empty">{isPastEnd ? 'There is nothing on this page.' : empty}</div>;
+  }
   return (
     <div className="table-scroller" tabIndex={0} role="region" aria-label={label}>
       <table className="table" aria-busy={rows === undefined}>
@@ -78,13 +83,14 @@ function Table<Row>({ label, columns, rows, keyOf, empty }: DataTableProps<Row>)
 
 /** Rows stay on display if a refetch fails. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { rows, reading } = props;
-  if (reading === undefined || reading.error === null) return <Table {...props} />;
-  const again = { label: 'Try again', run: () => void reading.refetch() };
+  const { rows, reading, pages } = props;
+  const error = reading?.error ?? null;
+  const again = { label: 'Try again', run: () => void reading?.refetch() };
   return (
     <>
-      <Notice kind="danger" title={reading.error.message} action={again} />
-      {rows !== undefined && <Table {...props} />}
+      {error !== null && <Notice kind="danger" title={error.message} action={again} />}
+      {(error === null || rows !== undefined) && <Table {...props} />}
+      {pages !== undefined && <Pager {...pages} />}
     </>
   );
 }
@@ -98,18 +104,23 @@ interface PagerProps {
   readonly words?: readonly [before: string, after: string];
 }
 
-export function Pager({
+function Pager({
   page,
   perPage,
   total,
   go,
   words: [before, after] = ['Newer', 'Older'],
 }: PagerProps) {
-  if (total === undefined || total <= perPage) return null;
-  const last = Math.ceil(total / perPage);
+  if (total === undefined || (total <= perPage && page === 1)) return null;
+  const last = Math.max(1, Math.ceil(total / perPage));
   return (
     <nav className="pager" aria-label="Pages">
-      <button type="button" className="button" disabled={page <= 1} onClick={() => go(page - 1)}>
+      <button
+        type="button"
+        className="button"
+        disabled={page <= 1}
+        onClick={() => go(Math.min(page - 1, last))}
+      >
         {before}
       </button>
       <span>

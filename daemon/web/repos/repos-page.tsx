@@ -7,7 +7,7 @@ import { type AddressParameters, useAddressParameters } from '../data/address-pa
 import { useAccount } from '../data/session.ts';
 import { State } from '../jobs/job-state.tsx';
 import { type RepoStatus, useIndexNow, useRepoStatuses } from '../jobs/job-queries.ts';
-import { type Column, DataTable, Pager } from '../parts/data-table.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { FilterInput } from '../parts/field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Notice } from '../parts/notice.tsx';
@@ -231,13 +231,13 @@ export default function ReposPage() {
         keyOf={({ repoId }) => repoId}
         reading={reading}
         empty={<Nothing {...address} />}
-      />
-      <Pager
-        page={page}
-        perPage={REPOS_PER_PAGE}
-        total={data?.total}
-        go={go}
-        words={['Previous', 'Next']}
+        pages={{
+          page,
+          perPage: REPOS_PER_PAGE,
+          total: data?.total,
+          go,
+          words: ['Previous', 'Next'],
+        }}
       />
     </section>
   );

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { addressOf } from '../browse/address.ts';
-import { DataTable, Pager } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { SKIP_REASONS, skipWords } from '../parts/skip-reasons.ts';
 import { Name } from '../parts/visible-text.tsx';
 import { count, size } from '../parts/number-format.ts';
@@ -63,13 +63,13 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
           { name: 'Reason', cell: (row) => skipWords(row.reason) },
           { name: 'Size', cell: (row) => size(row.bytes), isNumber: true },
         ]}
-      />
-      <Pager
-        page={page}
-        perPage={SKIPPED_PER_PAGE}
-        total={data?.total}
-        go={setPage}
-        words={['Previous', 'Next']}
+        pages={{
+          page,
+          perPage: SKIPPED_PER_PAGE,
+          total: data?.total,
+          go: setPage,
+          words: ['Previous', 'Next'],
+        }}
       />
     </section>
   );

@@ -6,7 +6,7 @@ import { factsText } from '../../api/accounts/audit-facts.ts';
 import type { listAuditRecords } from '../../api/accounts/audit-endpoints.ts';
 import { type AddressParameters, useAddressParameters } from '../data/address-parameters.ts';
 import { type AnswerOf, callPage } from '../data/api.ts';
-import { type Column, DataTable, Pager } from '../parts/data-table.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ParameterField } from '../parts/parameter-field.tsx';
 import { visibleName } from '../parts/hidden-characters.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
@@ -106,8 +106,8 @@ export function Audit() {
         reading={reading}
         empty={<Empty {...address} />}
         columns={columnsFor(address)}
+        pages={{ page, perPage: PER_PAGE, total: reading.data?.total, go }}
       />
-      <Pager page={page} perPage={PER_PAGE} total={reading.data?.total} go={go} />
     </>
   );
 }

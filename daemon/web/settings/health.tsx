@@ -7,7 +7,7 @@ import { JobLog } from '../jobs/job-log.tsx';
 import { JobState } from '../jobs/job-state.tsx';
 import { type Job, JOBS_PER_PAGE, useJobs } from '../jobs/job-queries.ts';
 import { type Ready, useConnectionCounts, useReady, useRepoCounts } from '../jobs/index-health.ts';
-import { DataTable, Pager } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { When } from '../parts/when.tsx';
@@ -187,8 +187,8 @@ function Jobs() {
             ),
           },
         ]}
+        pages={{ page, perPage: JOBS_PER_PAGE, total: reading.data?.total, go }}
       />
-      <Pager page={page} perPage={JOBS_PER_PAGE} total={reading.data?.total} go={go} />
       {job !== undefined && <JobLog key={job.id} job={job} />}
     </section>
   );

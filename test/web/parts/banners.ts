@@ -148,6 +148,15 @@ test('comparing a commit, and one of its files', async ({ page, complaints }) =>
     .waitFor();
 });
 
+test('a page past the end of a list leads back', async ({ page }) => {
+  await page.goto('/repos?page=7');
+  await says(page, 'There is nothing on this page.');
+  await says(page, 'Page 7 of 1');
+  await page.getByRole('button', { name: 'Previous' }).click();
+  await page.waitForURL(/\/repos$/);
+  await page.getByRole('button', { name: /^About / }).waitFor();
+});
+
 test('a sign-out that fails says why', async ({ page }) => {
   await page.route('**/api/auth/logout', (route) => route.abort());
   await page.goto('/settings/general');
