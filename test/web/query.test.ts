@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { PREFIX_NAMES } from '../../daemon/engine/query/prefixes.ts';
 import { find } from '../../daemon/web/browse/find-paths.ts';
-import { parametersOf, searchOf } from '../../daemon/web/search/address.ts';
+import { isOfSearch, parametersOf, searchOf } from '../../daemon/web/search/address.ts';
 import {
   completableAt,
   historyChoices,
@@ -272,4 +272,18 @@ test('the finder finds files by names of any script', () => {
     const answer = find(paths, text);
     assert.deepEqual(answer.type === 'found' && answer.paths.map(({ path }) => path), found, text);
   }
+});
+
+test('the pages whose address has a query to search for', () => {
+  for (const [path, is] of [
+    ['/search', true],
+    ['/browse/local/a@main/-/blob/x/commits/a.ts', true],
+    ['/browse/local/a/-/blob/x/-/commits/a.ts', true],
+    ['/browse/local/a', true],
+    // A filter of the messages.
+    ['/browse/local/a@main/-/commits/src', false],
+    ['/browse/local/a/-/commits/', false],
+    ['/repos', false],
+  ] as const)
+    assert.equal(isOfSearch(path), is, path);
 });

@@ -6,6 +6,12 @@ import type { Search } from './messages.ts';
 export const MATCHES_DEFAULT = 10_000;
 export const MATCHES_MAX = 100_000;
 
+/** Is `query` in the address of a page a search? Elsewhere it is a filter. */
+export function isOfSearch(path: string): boolean {
+  const kind = path.split('/-/')[1]?.split('/')[0];
+  return path === '/search' || (path.startsWith('/browse/') && kind !== 'commits');
+}
+
 /** The search that the parameters describe; undefined: none. */
 export function searchOf(parameters: URLSearchParams, contextLines: number): Search | undefined {
   const query = parameters.get('query') ?? '';

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { changeParameters, useParameters } from '../data/parameters.ts';
 import { useRemembered } from '../data/remembered.ts';
-import { MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
+import { isOfSearch, MATCHES_DEFAULT, parametersOf, searchOf } from './address.ts';
 import { chosenOf } from './facet-values.ts';
 import type { Search } from './messages.ts';
 import { narrowed } from './narrowing.ts';
@@ -37,9 +37,7 @@ function useSubmittedSearch() {
   const [path, navigate] = useLocation();
   const contextLines = useRemembered((state) => state.contextLines);
   const noteQuery = useRemembered((state) => state.noteQuery);
-  // Why: on other pages the parameter `query` is a filter.
-  const isOfSearch = path === '/search' || path.startsWith('/browse/');
-  const submitted = isOfSearch ? searchOf(parameters, contextLines) : undefined;
+  const submitted = isOfSearch(path) ? searchOf(parameters, contextLines) : undefined;
   const startSearch = (search: Search): void => {
     if (search.query.trim() === '') return;
     noteQuery(search);
