@@ -2,6 +2,7 @@
 
 import { Copy, Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import { copyText } from '../parts/clipboard.ts';
 import { FilterInput } from '../parts/field.tsx';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Notice } from '../parts/notice.tsx';
@@ -62,11 +63,7 @@ function Head({ job, lines, part, setPart }: HeadProps) {
         attempt {Math.max(1, job.attempt)}
       </span>
       <FilterInput className="page-filter" label="Filter lines" value={part} set={setPart} />
-      <IconButton
-        label="Copy log"
-        icon={Copy}
-        run={() => void navigator.clipboard?.writeText(text())}
-      />
+      <IconButton label="Copy log" icon={Copy} run={() => void copyText(text(), 'Log')} />
       <IconButton
         label="Download log"
         icon={Download}

@@ -301,6 +301,8 @@ test('connections: the result of each listing, the reason of a failure, and a re
       .getByText(/127\.0\.0\.1:9/)
       .first()
       .waitFor();
+    await about.getByRole('button', { name: 'Copy log' }).click();
+    await page.getByText('Log copied').waitFor();
     assert.deepEqual(await findingsOf(page), []);
     await about.getByRole('button', { name: 'Close' }).click();
     assert.match(page.url(), /\/settings\/connections$/);
