@@ -14,12 +14,14 @@ import { EmailField, NewPasswordField } from './credential-fields.tsx';
 import { FIRST_ACCOUNT, useWaysIn } from './sign-on-links.tsx';
 
 const OLD_LINK = 'This link was already used or has expired.';
+/** After a reload. */
+const NO_TOKEN = 'Open the link again. This page does not keep it.';
 
 /** The next step: an account may exist by now. */
-function OldLink() {
+function OldLink({ title }: { readonly title: string }) {
   const ways = useWaysIn();
   return (
-    <Notice kind="danger" title={OLD_LINK}>
+    <Notice kind="danger" title={title}>
       {ways?.isSetupDue === false && (
         <p>
           An account exists already: <Link href="/login">sign in</Link>. For a new link, ask an
@@ -67,7 +69,7 @@ export default function SetupPage() {
       <div className="card-page">
         <h1 className="visually-hidden">Invalid link</h1>
         {link.error instanceof ApiFailure && link.error.statusCode === 404 ? (
-          <OldLink />
+          <OldLink title={token === '' ? NO_TOKEN : OLD_LINK} />
         ) : (
           <Notice kind="danger" title={link.error.message} />
         )}
