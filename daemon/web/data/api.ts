@@ -53,10 +53,10 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Called if a request fails for lack of a session. @returns  true: try the request again */
-let refused: (() => Promise<boolean>) | undefined;
+/** Called if a request is refused with 401 or 403. @returns  true: try the request again */
+let refused: ((status: number) => Promise<boolean>) | undefined;
 
-export function heedRefusals(heed: () => Promise<boolean>): void {
+export function heedRefusals(heed: (status: number) => Promise<boolean>): void {
   refused = heed;
 }
 
@@ -64,8 +64,9 @@ export function heedRefusals(heed: () => Promise<boolean>): void {
 export async function fetchApi(path: string, options: CallOptions): Promise<Response> {
   let response = await send(path, options);
   // Why: sign-in requests get a 401 for other reasons.
-  const isSessionLost = response.status === 401 && !path.startsWith('/api/auth/');
-  if (isSessionLost && (await refused?.()) === true) response = await send(path, options);
+  const isRefused = [401, 403].includes(response.status) && !path.startsWith('/api/auth/');
+  if (isRefused && (await refused?.(response.status)) === true)
+    response = await send(path, options);
   if (!response.ok) throw await toFailure(response);
   return response;
 }

@@ -71,8 +71,11 @@ export function endExpiry(): void {
   for (const listener of listeners) listener();
 }
 
-heedRefusals(() => {
-  if (!owner) return Promise.resolve(false);
+heedRefusals((status) => {
+  // The user's role may have changed. A refused request for the account itself is not repeated.
+  const isNews = status === 403 && queryClient.isFetching({ queryKey: ACCOUNT_KEY }) === 0;
+  if (isNews) void refreshSession();
+  if (status === 403 || !owner) return Promise.resolve(false);
   noteExpired();
   return new Promise((resolve) => {
     waiting.push(() => resolve(true));

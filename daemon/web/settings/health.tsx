@@ -205,7 +205,7 @@ export function Health() {
           action={{ label: 'Try again', run: () => void refetch() }}
         />
       )}
-      {ready === undefined ? <p className="standing-due" /> : <Standing ready={ready} />}
+      {ready?.shards === undefined ? <p className="standing-due" /> : <Standing ready={ready} />}
       <HealthCharts />
       {ready?.quarantine !== undefined && <Quarantine shards={ready.quarantine} />}
       <Jobs />

@@ -11,7 +11,7 @@ import { eventually, serve, type Served } from '../../e2e/daemon.ts';
 import { CodeHost } from '../../e2e/hosted.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { findingsOf, goTo, hasCount, pageTests, shows } from '../browser.ts';
-import { MEMBER, OWNER, OWNER_ENV } from '../people.ts';
+import { addMember, MEMBER, OWNER, OWNER_ENV, send, signIn } from '../people.ts';
 
 /** One more than a page of a difference has. */
 const FILE_COUNT = 26;
@@ -113,6 +113,30 @@ test('members: no seat left, an address in use, one owner must remain', async ({
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await member.waitFor({ state: 'detached' });
   await hasCount(page.getByRole('alert'), 0);
+});
+
+test('an owner who becomes a member sees the pages of members', async ({ page }) => {
+  await addMember(served.url, MEMBER);
+  const users = (await (await send(`${served.url}/api/ee/users`, 'GET')).json()) as {
+    id: string;
+    email: string;
+  }[];
+  const user = `${served.url}/api/ee/user?userId=${users.find(({ email }) => email === MEMBER)?.id}`;
+  const become = async (role: string): Promise<void> => {
+    assert.equal((await send(user, 'PATCH', { role })).status, 200);
+  };
+  await become('OWNER');
+  await signIn(page, MEMBER);
+  await page.goto('/settings/members');
+  const own = page.getByRole('row', { name: new RegExp(MEMBER) });
+  await own.getByRole('button', { name: 'Make member' }).click();
+  await page.getByText('Only owners can see this page.').waitFor();
+  await become('OWNER');
+  await page.goto('/settings/health');
+  await page.getByText(/\d shard/).waitFor();
+  await become('MEMBER');
+  await page.getByText('Only owners can see this page.').waitFor();
+  assert.equal((await send(user, 'DELETE')).status, 200);
 });
 
 test('security: the last way to sign in cannot be disabled, with the reason, until something else changes', async ({
