@@ -65,7 +65,7 @@ export function onSignedIn(listener: () => void): void {
 }
 
 /** The same user is back: repeats the failed requests. */
-export function endExpiry(): void {
+function endExpiry(): void {
   useSession.setState({ isExpired: false, email: undefined });
   for (const go of waiting.splice(0)) go();
   for (const listener of listeners) listener();
@@ -85,7 +85,11 @@ heedRefusals((status) => {
 /** The page belongs to the first user seen. */
 function noteCaller({ user }: Account): void {
   if (owner === undefined) owner = user;
-  if (owner?.id === user?.id) return;
+  if (owner?.id === user?.id) {
+    // The user may have signed in again in another tab.
+    if (useSession.getState().isExpired) endExpiry();
+    return;
+  }
   if (user === null) noteExpired();
   else location.reload();
 }

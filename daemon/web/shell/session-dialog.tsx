@@ -2,14 +2,14 @@
 // For a different user the page reloads.
 
 import { Dialog, DialogDismiss } from '@ariakit/react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/base-path.ts';
-import { endExpiry, refreshSession, useSession } from '../data/session.ts';
+import { refreshSession, useSession } from '../data/session.ts';
 import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
-import { SignOnLinks } from '../sign-in/sign-on-links.tsx';
+import { SignOnCard, SignOnLinks, useWaysIn } from '../sign-in/sign-on-links.tsx';
 import '../styles/overlays.css';
 
 /** This page's address below the base URL; an identity provider returns to it. */
@@ -17,40 +17,51 @@ function ownPath(): string {
   return location.href.slice(location.origin.length + BASE_PATH.length);
 }
 
-export default function SessionDialog() {
+const TITLE = 'Your session ended.';
+
+function PasswordForm({ children }: { readonly children: ReactNode }) {
   const email = useSession((state) => state.email);
   const [address, setAddress] = useState(email ?? '');
   const [password, setPassword] = useState('');
   const submit = async (): Promise<void> => {
     const body = { email: address, password };
-    const user = await call<typeof logIn>('/api/auth/login', { method: 'POST', body });
-    if (user.email !== email) {
-      location.reload();
-      return;
-    }
-    endExpiry();
+    await call<typeof logIn>('/api/auth/login', { method: 'POST', body });
     await refreshSession();
   };
+  return (
+    <AccountForm
+      title={TITLE}
+      lead="Sign in to continue. Nothing on this page is lost."
+      button="Sign in"
+      submit={submit}
+    >
+      <EmailField value={address} change={setAddress} />
+      <CurrentPasswordField value={password} change={setPassword} isFirst />
+      <SignOnLinks returnTo={ownPath()} />
+      {children}
+    </AccountForm>
+  );
+}
+
+export default function SessionDialog() {
+  const ways = useWaysIn();
+  const leave = <DialogDismiss className="button">Continue without signing in</DialogDismiss>;
   return (
     <Dialog
       open
       onClose={() => location.reload()}
       hideOnInteractOutside={false}
       className="dialog dialog-bare"
-      aria-label="Your session ended."
+      aria-label={TITLE}
       backdrop={<div className="backdrop backdrop-full" />}
     >
-      <AccountForm
-        title="Your session ended."
-        lead="Sign in to continue. Nothing on this page is lost."
-        button="Sign in"
-        submit={submit}
-      >
-        <EmailField value={address} change={setAddress} />
-        <CurrentPasswordField value={password} change={setPassword} isFirst />
-        <SignOnLinks returnTo={ownPath()} />
-        <DialogDismiss className="button">Continue without signing in</DialogDismiss>
-      </AccountForm>
+      {ways?.passwordLogin === false ? (
+        <SignOnCard title={TITLE} returnTo={ownPath()}>
+          {leave}
+        </SignOnCard>
+      ) : (
+        <PasswordForm>{leave}</PasswordForm>
+      )}
     </Dialog>
   );
 }

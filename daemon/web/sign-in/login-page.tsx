@@ -7,7 +7,13 @@ import { useParameters } from '../data/parameters.ts';
 import { useTitle } from '../parts/title.ts';
 import { AccountForm, goOnTo } from './account-form.tsx';
 import { CurrentPasswordField, EmailField } from './credential-fields.tsx';
-import { FIRST_ACCOUNT, SignOnFailure, SignOnLinks, useWaysIn } from './sign-on-links.tsx';
+import {
+  FIRST_ACCOUNT,
+  SignOnCard,
+  SignOnFailure,
+  SignOnLinks,
+  useWaysIn,
+} from './sign-on-links.tsx';
 
 function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   const [email, setEmail] = useState('');
@@ -25,16 +31,6 @@ function PasswordForm({ returnTo }: { readonly returnTo: string }) {
   );
 }
 
-/** For instances without sign-in by password. */
-function SignOnCard({ returnTo }: { readonly returnTo: string }) {
-  return (
-    <div className="card">
-      <h1>Sign in to Trawl</h1>
-      <SignOnLinks returnTo={returnTo} />
-    </div>
-  );
-}
-
 export default function LoginPage() {
   useTitle('Sign in');
   const parameters = useParameters();
@@ -44,7 +40,7 @@ export default function LoginPage() {
     <div className="card-page">
       <SignOnFailure reason={parameters.get('failed')} />
       {ways?.passwordLogin === false ? (
-        <SignOnCard returnTo={returnTo} />
+        <SignOnCard title="Sign in to Trawl" returnTo={returnTo} />
       ) : (
         <PasswordForm returnTo={returnTo} />
       )}

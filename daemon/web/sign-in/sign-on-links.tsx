@@ -1,6 +1,7 @@
 // Links to sign in through an identity provider, and the error of a failed attempt. They are plain links, since the
 // whole page navigates.
 
+import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { REFUSALS } from '../../accounts/sign-on/refusals.ts';
 import type { getAuthState } from '../../api/accounts/account-endpoints.ts';
@@ -33,6 +34,23 @@ export function SignOnLinks({ returnTo }: { readonly returnTo: string }) {
       Continue with {name}
     </a>
   ));
+}
+
+interface SignOnCardProps {
+  readonly title: string;
+  readonly returnTo: string;
+  readonly children?: ReactNode;
+}
+
+/** For instances without sign-in by password. */
+export function SignOnCard({ title, returnTo, children }: SignOnCardProps) {
+  return (
+    <div className="card">
+      <h1>{title}</h1>
+      <SignOnLinks returnTo={returnTo} />
+      {children}
+    </div>
+  );
 }
 
 /** @param reason  from the page's address, so it may be forged */

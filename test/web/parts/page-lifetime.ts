@@ -119,6 +119,21 @@ test('a session that ends while the page is open', async ({ page, context, allow
   await page.locator('.secret code').waitFor();
 });
 
+test('a session that ends, and a sign-in in another tab', async ({ page, context, allow }) => {
+  allow(/status of 401/);
+  await page.goto('/settings/apiKeys');
+  await page.getByLabel('Name of the new key').fill('other');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
+  await dialog.waitFor();
+  await signIn(page, OWNER);
+  // Back in this tab.
+  await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+  await page.locator('.secret code').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('keys, dialogs of keys and syntax, and navigation to any page', async ({ page }) => {
   await page.goto('/search?query=quince');
   await page.getByText('that is all').waitFor();

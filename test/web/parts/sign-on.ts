@@ -81,6 +81,20 @@ void test('sign in with a provider', { skip: NO_BROWSER }, async () => {
   await page.goto('/login?failed=__proto__&failed=x');
   await acmeLink.waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
+
+  // A session that ends offers the ways in that there are.
+  await acmeLink.click();
+  await page.getByRole('link', { name: 'Settings of ada@example.com' }).waitFor();
+  await page.goto('/settings/security');
+  await page.getByRole('checkbox', { name: 'Sign-in with password' }).click();
+  await page.getByRole('checkbox', { name: 'Sign-in with password', checked: false }).waitFor();
+  await page.goto('/settings/apiKeys');
+  await page.getByLabel('Name of the new key').fill('ci');
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
+  await dialog.getByRole('link', { name: 'Continue with Acme' }).waitFor();
+  assert.equal(await dialog.getByLabel('Password').count(), 0);
   const expected = new RegExp(`asks (${issuer.url}|${hub.url})/|40[134]`);
   assert.deepEqual(
     complaints.filter((text) => !expected.test(text)),
