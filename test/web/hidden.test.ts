@@ -145,10 +145,10 @@ void test(
     await signIn.waitFor();
     await signIn.click();
     await signInByPage(page, MEMBER);
-    await page.waitForURL((url) => url.pathname === '/');
+    await page.waitForURL((url) => url.pathname === '/settings/members');
     await page.getByRole('link', { name: `Settings of ${MEMBER}` }).waitFor();
     looker.answers.splice(0);
-    assertNothing(await contentOf(looker), 'start page');
+    assertNothing(await contentOf(looker), 'the page of the sign-in');
     assertNothing(await page.evaluate<string>('JSON.stringify({ ...localStorage })'), 'storage');
     for (const route of ['/settings/members', '/settings/general']) {
       await page.goBack();

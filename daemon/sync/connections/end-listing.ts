@@ -74,7 +74,10 @@ function withoutLeft(
 ): StoredLink[] {
   const listing = found.get(links.repo(link.repoId)?.host?.hostId ?? '');
   if (listing === undefined || link.targets === undefined) return [];
-  const isUnread = (name: string): boolean => ['open', 'refused'].includes(stateOf(name, states));
+  const isUnread = (name: string): boolean => {
+    const state = stateOf(name, states);
+    return state === 'open' || state === 'refused';
+  };
   const targets = link.targets.filter((name) => listing.has(name) || isUnread(name));
   return targets.length === link.targets.length ? [] : [{ ...link, targets }];
 }
