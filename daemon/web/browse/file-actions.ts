@@ -57,7 +57,9 @@ export function useFileWays(target: BrowseTarget, language: string) {
     else {
       navigate(`${belowBase(file.webUrl)}?highlightRange=${line}`);
       if (found.isOfDefault && file.repository === target.repo)
-        toast(`Not found at ${target.revision}. This is the default revision.`);
+        toast(
+          `Nothing was found at ${target.revision}, or it could not be searched. This is the default revision.`,
+        );
     }
   };
   const pin = async (): Promise<void> => {

@@ -44,13 +44,12 @@ interface MatchStepsProps {
 
 function MatchSteps({ total, isLimited, current, step }: MatchStepsProps) {
   if (total === 0) return null;
-  const first = isLimited ? 'first ' : '';
   return (
     <span className="bar-group">
       <span>
         {current === undefined
-          ? `${first}${counted(total, 'match', 'matches')}`
-          : `match ${count(current + 1)} of ${first && 'the first '}${count(total)}`}
+          ? `${isLimited ? 'first ' : ''}${counted(total, 'match', 'matches')}`
+          : `match ${count(current + 1)} of ${isLimited ? 'the first ' : ''}${count(total)}`}
       </span>
       <IconButton label="Next match" hint="n" icon={ChevronDown} run={() => step(1)} />
       <IconButton label="Previous match" hint="p" icon={ChevronUp} run={() => step(-1)} />

@@ -72,10 +72,12 @@ function endExpiry(): void {
 }
 
 heedRefusals((status) => {
-  // The user's role may have changed. A refused request for the account itself is not repeated.
-  const isNews = status === 403 && queryClient.isFetching({ queryKey: ACCOUNT_KEY }) === 0;
-  if (isNews) void refreshSession();
-  if (status === 403 || !owner) return Promise.resolve(false);
+  if (status === 403) {
+    // The user's role may have changed. A refused request for the account itself is not repeated.
+    if (queryClient.isFetching({ queryKey: ACCOUNT_KEY }) === 0) void refreshSession();
+    return Promise.resolve(false);
+  }
+  if (!owner) return Promise.resolve(false);
   noteExpired();
   return new Promise((resolve) => {
     waiting.push(() => resolve(true));
@@ -96,7 +98,7 @@ function noteCaller({ user }: Account): void {
 
 /** Notices a session that has ended where guests are answered too: nothing is refused there. */
 export function checkSession(): void {
-  if (queryClient.getQueryData<Account>(ACCOUNT_KEY)?.anonymousAccess === true)
+  if (owner && queryClient.getQueryData<Account>(ACCOUNT_KEY)?.anonymousAccess === true)
     void refreshSession();
 }
 
@@ -119,7 +121,11 @@ export function useAccount() {
     queryFn: async ({ signal }) => {
       const account = await call<typeof getAccount>('/api/user', { signal });
       noteCaller(account);
-      return account;
+      // While the page waits for its user it stays as it is.
+      const kept = useSession.getState().isExpired
+        ? queryClient.getQueryData<Account>(ACCOUNT_KEY)
+        : undefined;
+      return kept ?? account;
     },
     staleTime: 300_000,
     // The user may have signed in or out elsewhere.

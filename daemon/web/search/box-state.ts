@@ -23,12 +23,26 @@ export interface Switches {
   readonly isCaseSensitivityEnabled: boolean;
 }
 
-/** Gives results of typing, which have no address yet, one of their own. */
-export function addressTyped(): void {
+/** The search on display, if it is one of typing, which has no address yet. */
+function typedSearch(): Search | undefined {
   const { isPreview, displayed, submitted } = useSearch.getState();
-  if (!isPreview || displayed === undefined || displayed !== submitted) return;
-  const search = { ...displayed, matches: MATCHES_DEFAULT };
-  changeParameters((others) => parametersOf(search, others), { state: newEntry() });
+  if (!isPreview || displayed === undefined || displayed !== submitted) return undefined;
+  return { ...displayed, matches: MATCHES_DEFAULT };
+}
+
+/** Gives results of typing an address of their own. */
+export function addressTyped(): void {
+  const search = typedSearch();
+  if (search !== undefined)
+    changeParameters((others) => parametersOf(search, others), { state: newEntry() });
+}
+
+/** An address of the results on display. */
+export function linkToResults(): string {
+  const search = typedSearch();
+  const link = new URL(location.href);
+  if (search !== undefined) link.search = parametersOf(search, link.searchParams).toString();
+  return link.href;
 }
 
 /** The search of the address, and the function that starts a new one. */

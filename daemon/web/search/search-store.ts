@@ -353,8 +353,12 @@ useConnection.subscribe(({ state }, before) => {
   if (
     state === 'back' &&
     before.state !== 'back' &&
-    useSearch.getState().failure?.errorCode === 'OFFLINE'
+    useSearch.getState().failure?.errorCode === 'OFFLINE' &&
+    // Bound: it may be this search alone that is refused, or that ends the daemon.
+    busyTries++ < BUSY_TRIES_MAX
   )
     searchAgain();
 });
-onSignedIn(searchAgain);
+onSignedIn(() => {
+  if (useSearch.getState().state !== 'stopped') searchAgain();
+});

@@ -153,6 +153,7 @@ async function run(message: Extract<ToWorker, { readonly type: 'start' }>): Prom
     if (response.body !== null) await readEvents(id, response.body);
   } catch (error) {
     if (!abort.signal.aborted) post({ type: 'failed', id, failure: toFailure(error) });
+    abort.abort();
   }
 }
 

@@ -5,7 +5,7 @@ import { setParameter, useParameters } from '../data/parameters.ts';
 import { copyText } from '../parts/clipboard.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { ICON } from '../parts/icon.ts';
-import { addressTyped } from './box-state.ts';
+import { linkToResults } from './box-state.ts';
 import { startDownload, useDownload } from './download-state.ts';
 import type { FacetChoice } from './facet-choice.ts';
 import type { DownloadFormat } from './messages.ts';
@@ -103,10 +103,7 @@ export function Toolbar({ chosen, hasResults, areFiltersOpen, toggleFilters }: T
         <IconButton
           label="Copy a link to this search"
           icon={LinkIcon}
-          run={() => {
-            addressTyped();
-            void copyText(location.href, 'Link');
-          }}
+          run={() => void copyText(linkToResults(), 'Link')}
         />
       </span>
     </div>

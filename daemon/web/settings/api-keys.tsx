@@ -30,7 +30,12 @@ function NewKey({ made, done }: { readonly made: Made; readonly done: () => void
       <Notice kind="warn" title="Copy the key now. It is shown only once." />
       <div className="secret">
         <code>{made.key}</code>
-        <button type="button" className="button" onClick={() => void copyText(made.key, 'Key')}>
+        <button
+          type="button"
+          className="button"
+          autoFocus
+          onClick={() => void copyText(made.key, 'Key')}
+        >
           Copy
         </button>
         <button type="button" className="button" onClick={done}>

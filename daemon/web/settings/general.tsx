@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { changePassword, logOut } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/base-path.ts';
+import { BASE_PATH, signInAddress } from '../data/base-path.ts';
 import { announceSignedOut, tracesOf, useRemembered } from '../data/remembered.ts';
 import { useAccount } from '../data/session.ts';
 import { Form } from '../parts/form.tsx';
@@ -82,7 +82,7 @@ export function General() {
         </section>
       ) : (
         <Notice kind="info" title="You are not signed in.">
-          <Link href="/login">Sign in</Link>
+          <Link href={signInAddress()}>Sign in</Link>
         </Notice>
       )}
       <Preferences />

@@ -78,9 +78,9 @@ function Step({ step: { label, href } }: Pick<Fault, 'step'>) {
   return <Link href={href}>{label}</Link>;
 }
 
-function Standing({ ready }: { readonly ready: Ready }) {
+function Standing({ ready, shards }: { readonly ready: Ready; readonly shards: number }) {
   const faults = useFaults(ready);
-  const { shards = 0, repositories = 0 } = ready;
+  const { repositories = 0 } = ready;
   const all = `${counted(shards, 'shard')}, ${counted(repositories, 'repository', 'repositories')}`;
   if (faults.length === 0) return <Notice kind="ok" title={`Healthy · ${all}`} />;
   return (
@@ -205,7 +205,11 @@ export function Health() {
           action={{ label: 'Try again', run: () => void refetch() }}
         />
       )}
-      {ready?.shards === undefined ? <p className="standing-due" /> : <Standing ready={ready} />}
+      {ready?.shards === undefined ? (
+        <p className="standing-due" />
+      ) : (
+        <Standing ready={ready} shards={ready.shards} />
+      )}
       <HealthCharts />
       {ready?.quarantine !== undefined && <Quarantine shards={ready.quarantine} />}
       <Jobs />

@@ -50,7 +50,7 @@ function initialsOf(name: string): string {
 
 function Person() {
   const { data: account } = useAccount();
-  // The address to return to has changed.
+  // Renders again when the parameters change: the link returns to them.
   useParameters();
   if (account === undefined) return null;
   if (account.user === null)

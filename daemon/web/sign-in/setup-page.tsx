@@ -33,6 +33,10 @@ function OldLink({ title }: { readonly title: string }) {
   );
 }
 
+function isGone(error: Error | null): boolean {
+  return error instanceof ApiFailure && error.statusCode === 404;
+}
+
 export default function SetupPage() {
   useTitle('Set up');
   const [token] = useState(() => new URLSearchParams(location.search).get('token') ?? '');
@@ -43,7 +47,7 @@ export default function SetupPage() {
     queryKey: ['link', token],
     queryFn: ({ signal }) => call<typeof getLink>('/api/auth/link', { query: { token }, signal }),
     gcTime: 0,
-    // Why: a form that is half filled in stays.
+    // No refetch, so that a half-filled form stays.
     staleTime: Infinity,
   });
   useEffect(() => history.replaceState(history.state, '', location.pathname), []);
@@ -64,14 +68,14 @@ export default function SetupPage() {
     goOnTo('/');
   };
   if (link.isPending) return null;
-  if (link.error !== null)
+  if (link.data === undefined || isGone(link.error))
     return (
       <div className="card-page">
         <h1 className="visually-hidden">Invalid link</h1>
-        {link.error instanceof ApiFailure && link.error.statusCode === 404 ? (
+        {isGone(link.error) ? (
           <OldLink title={token === '' ? NO_TOKEN : OLD_LINK} />
         ) : (
-          <Notice kind="danger" title={link.error.message} />
+          <Notice kind="danger" title={link.error?.message ?? ''} />
         )}
       </div>
     );

