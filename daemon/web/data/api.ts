@@ -103,9 +103,9 @@ async function toFailure(response: Response): Promise<ApiFailure | OfflineError>
       errorCode: string;
       message: string;
     };
-    if (typeof errorCode !== 'string') throw new TypeError('not an error of the daemon');
     return new ApiFailure(response.status, errorCode, message, seconds);
   } catch {
+    // All answers of the daemon are JSON; those of most proxies are not.
     if (UNREACHED.includes(response.status)) return new OfflineError();
     return new ApiFailure(
       response.status,
