@@ -51,8 +51,8 @@ async function readBody(
 ): Promise<Buffer> {
   const { bodySizeMax } = accessOf(exchange).endpoint;
   const limit = bodySizeMax ?? options.settings.maxRequestBodyBytes;
-  const isStranger = (exchange.caller?.source ?? 'guest') === 'guest';
-  const isSmall = isStranger && bodySizeMax === undefined;
+  const isUnauthenticated = (exchange.caller?.source ?? 'guest') === 'guest';
+  const isSmall = isUnauthenticated && bodySizeMax === undefined;
   const sizeMax = isSmall ? Math.min(limit, UNASKED_BODY_SIZE_MAX) : limit;
   try {
     return await exchange.request.body({ sizeMax, reserve: (size) => reservation.grow(size) });
