@@ -82,9 +82,9 @@ async function extractWith(
   if ('symbols' in extraction && extraction.unread === undefined) return extraction;
   if (others.length === 0) return extraction;
   const next = await extractWith(others, language, content);
-  if ('failure' in extraction) return next;
-  return 'failure' in next
-    ? extraction
+  if ('failure' in next) return extraction;
+  return 'failure' in extraction
+    ? { lack: `${first.name} failed: ${extraction.detail}`, ...next }
     : { ...extraction, symbols: mergeSymbols(extraction, next.symbols) };
 }
 

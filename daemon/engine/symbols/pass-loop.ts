@@ -35,7 +35,7 @@ export interface PassFailure extends ExtractionFailure {
   readonly path: string;
 }
 
-/** A content that was read partly; symbols in the other parts may be missing. */
+/** A content that was read partly, or by a lesser engine; symbols may be missing. */
 export interface PartlyRead {
   readonly path: string;
   readonly detail: string;
@@ -109,10 +109,10 @@ export async function passOver(
       counts.failureCount++;
       if (failures.length < LISTED_MAX) failures.push({ path: blob.path, ...outcome });
     } else {
-      if (outcome.unread !== undefined) {
+      const detail = outcome.lack ?? unreadText(outcome.unread, blob.content);
+      if (detail !== undefined) {
         counts.partlyReadCount++;
-        if (partlyRead.length < LISTED_MAX)
-          partlyRead.push({ path: blob.path, detail: detailOf(outcome.unread, blob.content) });
+        if (partlyRead.length < LISTED_MAX) partlyRead.push({ path: blob.path, detail });
       }
       counts.symbolCount += outcome.keptCount;
     }
@@ -139,7 +139,8 @@ function store(
   return { failure: 'output', detail: 'too many names, or words in names, for its shard' };
 }
 
-function detailOf(unread: readonly Part[], content: Uint8Array): string {
+function unreadText(unread: readonly Part[] | undefined, content: Uint8Array): string | undefined {
+  if (unread === undefined) return undefined;
   const size = unread.reduce((sum, { start, end }) => sum + end - start, 0);
   const before = content.subarray(0, unread[0]?.start ?? 0);
   const line = before.reduce((count, byte) => (byte === 10 ? count + 1 : count), 1);

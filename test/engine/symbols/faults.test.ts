@@ -104,6 +104,18 @@ describe('ctags', { skip: NO_CTAGS }, () => {
   });
 });
 
+test('a file that the better engine fails on says so', { skip: NO_CTAGS }, async (t) => {
+  const { execPath } = process;
+  process.execPath = '/nowhere/node';
+  t.after(() => (process.execPath = execPath));
+  const extractor = await openTestExtractor(['ctags', 'tree-sitter']);
+  const extraction = await extractor.extract('Go', Buffer.from('package p\nfunc a() {}\n'));
+  await extractor.close();
+  assert.ok('symbols' in extraction);
+  assert.equal(extraction.symbols.length, 2);
+  assert.match(extraction.lack ?? '', /^tree-sitter failed: /);
+});
+
 /** What the command line of an engine's process holds. */
 const MARKS = { ctags: '--_interactive=sandbox', 'tree-sitter': 'tree-program' } as const;
 

@@ -213,6 +213,7 @@ function slowExtractor(): {
       await new Promise<void>((resolve) => waiting.push(resolve));
       if (blobId === 4) return { failure: 'crash', detail: 'it crashed' };
       const symbols = blobId === 5 ? [] : [SYMBOL, SYMBOL];
+      if (blobId === 8) return { symbols, lack: 'tree-sitter failed: it crashed' };
       return blobId === 7 ? { symbols, unread: [{ start: 2, end: 6 }] } : { symbols };
     },
     close: () => Promise.resolve(),
@@ -247,13 +248,14 @@ test('symbols are in the order of the contents, whichever finishes first', async
     symbolCount: 4,
     failureCount: 1,
     failures: [{ path: '4.c', failure: 'crash', detail: 'it crashed' }],
-    partlyReadCount: 1,
+    partlyReadCount: 2,
     partlyRead: [
       {
         path: '7.c',
         detail:
           '4 of 10 bytes have a syntax that the parser does not know; the first are on line 1',
       },
+      { path: '8.c', detail: 'tree-sitter failed: it crashed' },
     ],
   });
   assert.deepEqual(reported.at(-1), {
