@@ -47,9 +47,9 @@ export function* sortDocs({ found, docs }: DocList, context: OrderContext): Step
     const rank = found.rank(sorted[start]!);
     let end = start + 1;
     while (end < sorted.length && found.rank(sorted[end]!) === rank) end++;
-    const ties = sorted.subarray(start, end);
-    if (ties.length > STEP_DOCS) sorted.set(yield* sortManyTies(found, ties, context), start);
-    else if (ties.length > 1) sortTies(found, ties, context);
+    if (end - start > STEP_DOCS)
+      sorted.set(yield* sortManyTies(found, sorted.subarray(start, end), context), start);
+    else if (end - start > 1) sortTies(found, sorted.subarray(start, end), context);
     start = end;
     if (start - done < STEP_DOCS) continue;
     done = start;

@@ -8,6 +8,7 @@ import type { Searcher } from '../host/searcher.ts';
 import { startThread, type TaskResult } from '../host/search-thread.ts';
 import type { CompletedSearch } from './answer.ts';
 import type { EngineParts, ShortAnswer } from './prepare.ts';
+import type { LazyAnswer } from './lazy-answer.ts';
 import { search } from './search.ts';
 import type { PostedAccess, PostedState, ShortSearch } from './short-searches.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -90,14 +91,21 @@ async function answerOf(
       permit: permitFor(startNs, searchNs),
     };
     const { json } = await search(parts, request, environment);
-    const bytes = Buffer.allocUnsafeSlow(json.byteLength);
-    for (let offset = 0; offset < bytes.length;) {
-      const part = json instanceof Uint8Array ? json : json.from(offset);
-      bytes.set(part, offset);
-      offset += part.byteLength;
-    }
-    return completed && { json: bytes, completed };
+    return completed && { json: ownBytes(json), completed };
   } catch {
     return undefined;
   }
+}
+
+/** In memory of its own, which can be transferred. */
+function ownBytes(json: Uint8Array | LazyAnswer): Uint8Array<ArrayBuffer> {
+  if (json instanceof Buffer && json.buffer.byteLength === json.byteLength)
+    return new Uint8Array(json.buffer);
+  const bytes = Buffer.allocUnsafeSlow(json.byteLength);
+  for (let offset = 0; offset < bytes.length;) {
+    const part = json instanceof Uint8Array ? json : json.from(offset);
+    bytes.set(part, offset);
+    offset += part.byteLength;
+  }
+  return bytes;
 }

@@ -33,16 +33,17 @@ export const SECTION_NAMES: readonly string[] = [
   'page sums',
 ];
 
+function sectionRow(kind: number): number {
+  return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+}
+
 export class ShardTables {
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  readonly #starts: number[] = [];
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (let kind = 1; kind <= format.SECTION_COUNT; kind++)
-      this.#starts[kind] = this.section(kind).start;
   }
 
   #header(offset: number): number {
@@ -68,18 +69,22 @@ export class ShardTables {
     return this.section(format.SECTION_CONTENT).size;
   }
 
+  #start(kind: number): number {
+    return this.#header(sectionRow(kind) + format.SECTION_START_OFFSET);
+  }
+
   section(kind: number): SectionInfo {
-    const row = format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+    const row = sectionRow(kind);
     return {
       kind,
-      start: this.#header(row + format.SECTION_START_OFFSET),
+      start: this.#start(kind),
       size: this.#header(row + format.SECTION_SIZE_OFFSET),
       checksum: this.#view.getBigUint64(row + format.SECTION_CHECKSUM_OFFSET, true),
     };
   }
 
   #slice(kind: number, offset: number, size: number): Uint8Array {
-    const start = this.#starts[kind]! + offset;
+    const start = this.#start(kind) + offset;
     return this.#bytes.subarray(start, start + size);
   }
 
@@ -88,7 +93,7 @@ export class ShardTables {
   }
 
   #docRow(docId: number): number {
-    return this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#start(format.SECTION_DOCS) + docId * format.DOC_ROW_SIZE;
   }
 
   doc(docId: number): ShardDoc {
@@ -121,7 +126,7 @@ export class ShardTables {
 
   #pathStart(docId: number): number {
     const offset = this.#view.getUint32(this.#docRow(docId) + format.DOC_PATH_OFFSET, true);
-    return this.#starts[format.SECTION_PATHS]! + offset;
+    return this.#start(format.SECTION_PATHS) + offset;
   }
 
   #pathSize(docId: number): number {
@@ -130,7 +135,7 @@ export class ShardTables {
 
   /** Id of the doc whose path has this rank in byte order. */
   docAt(rank: number): number {
-    return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
+    return this.#view.getUint32(this.#start(format.SECTION_PATH_ORDER) + rank * 4, true);
   }
 
   hasBlob(docId: number): boolean {
@@ -145,7 +150,7 @@ export class ShardTables {
 
   /** A stored content, as a view, and the first doc that has it. */
   blob(blobId: number): { readonly content: Uint8Array; readonly docId: number } {
-    const row = this.#starts[format.SECTION_BLOBS]! + blobId * format.BLOB_ROW_SIZE;
+    const row = this.#start(format.SECTION_BLOBS) + blobId * format.BLOB_ROW_SIZE;
     const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
     return {
       content: this.#slice(
@@ -173,7 +178,7 @@ export class ShardTables {
   }
 
   languageName(index: number): string {
-    const row = this.#starts[format.SECTION_LANGUAGES]! + index * format.LANGUAGE_ROW_SIZE;
+    const row = this.#start(format.SECTION_LANGUAGES) + index * format.LANGUAGE_ROW_SIZE;
     return this.#name(
       this.#view.getUint32(row + format.LANGUAGE_NAME_OFFSET, true),
       this.#view.getUint32(row + format.LANGUAGE_NAME_SIZE_OFFSET, true),

@@ -63,6 +63,15 @@ interface Tally {
   excludedCount: number;
 }
 
+/** On a busy machine hints may lack searches; that takes their whole time, 200 ms, and is done again. */
+async function inTime<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    const beganMs = performance.now();
+    const value = await work();
+    if (performance.now() - beganMs < 190) return value;
+  }
+}
+
 /** Errors: what differs. */
 async function checkHints(
   engine: Engine,
@@ -87,14 +96,15 @@ async function checkHints(
     return { hints, searchCount };
   };
   const { shards } = completed.totals;
-  const all = await hintsWith(true);
-  const some = await hintsWith(mayMatchFolded(shards));
+  const all = await inTime(() => hintsWith(true));
+  const some = await inTime(() => hintsWith(mayMatchFolded(shards)));
   assert.deepEqual(some.hints, all.hints);
   if (completed.numbers.totalMatchCount === 0) tally.emptyCount++;
   if (some.searchCount < all.searchCount) tally.savedCount++;
   if (all.hints.some(({ message }) => message.startsWith('Without regard'))) tally.hintedCount++;
-  const final = (await streamEvents<{ readonly hints?: typeof all.hints }>(parts, request)).at(-1)!;
-  assert.deepEqual(final.hints ?? [], all.hints);
+  type Final = { readonly hints?: typeof all.hints };
+  const events = await inTime(() => streamEvents<Final>(parts, request));
+  assert.deepEqual(events.at(-1)?.hints ?? [], all.hints);
   const folded = { ...request, isCaseSensitivityEnabled: false };
   const { run } = await prepareSearch(parts, folded, environment, snapshot);
   engine.searcher.beginPlan(run.encodedPlan);
