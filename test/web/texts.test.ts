@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { nextIndex } from '../../daemon/web/browse/match-index.ts';
 import { editorLink } from '../../daemon/web/data/editors.ts';
-import { folderSearch } from '../../daemon/web/browse/search-address.ts';
+import { fileQuery, folderSearch } from '../../daemon/web/browse/search-address.ts';
+import { parseQuery } from '../../daemon/engine/query/parser.ts';
+import { printQuery } from '../../daemon/engine/query/print.ts';
 import {
   clockTime,
   counted,
@@ -99,6 +101,19 @@ test('a search in a folder is at its revision', () => {
   ] as const) {
     const address = folderSearch({ repo: 'a/b', revision, path });
     assert.equal(new URLSearchParams(address.slice('/search?'.length)).get('query'), query);
+  }
+});
+
+test('the query for a file holds any name of a repository, revision and file', () => {
+  const at = (revision: string, path: string) => fileQuery({ repo: 'a (b)/c', revision, path });
+  for (const [revision, path, rest] of [
+    ['v1', 'a.ts', String.raw`rev:"v1", file:/^a\.ts$/`],
+    ['fix(', 'a b', String.raw`rev:"fix(", file:/^a b$/`],
+    ['"it"', '"(', String.raw`rev:"\"it\"", file:/^\x22\($/`],
+    ['main@{1 day ago}', 'a\nb', String.raw`rev:"main@{1 day ago}", file:/^a\nb$/`],
+  ] as const) {
+    const tree = parseQuery(at(revision, path), { isRegexEnabled: false });
+    assert.equal(printQuery(tree), String.raw`and(repo:/^a \(b\)/c$/, ${rest})`);
   }
 });
 

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { search } from '../../api/search/search-endpoints.ts';
 import { type AnswerOf, call } from '../data/api.ts';
 import type { BrowseTarget } from './address.ts';
-import { fileQuery, folderFilesQuery } from './matches.ts';
+import { fileQuery, folderFilesQuery } from './search-address.ts';
 
 export type IndexEntry =
   /** The repository is not indexed yet, or the index does not have the file. */

@@ -9,6 +9,7 @@ import type { AddressParameters } from '../data/address-parameters.ts';
 import { call } from '../data/api.ts';
 import { linesOfText } from '../search/card-rows.ts';
 import type { BrowseTarget } from './address.ts';
+import { fileQuery } from './search-address.ts';
 
 const MATCHES_MAX = 1000;
 const NONE: readonly FileMatch[] = [];
@@ -17,27 +18,6 @@ const NO_CHUNKS: readonly Chunk[] = [];
 interface Found {
   readonly chunks: readonly Chunk[];
   readonly isLimited: boolean;
-}
-
-/** Quotes a text for a pattern of the query language. */
-function quoted(text: string): string {
-  const escaped = text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-  return escaped.replaceAll('"', String.raw`\x22`).replaceAll('\n', String.raw`\n`);
-}
-
-function inRepo({ repo, revision }: BrowseTarget): string {
-  return `repo:"^${quoted(repo)}$"${revision === undefined ? '' : ` rev:${revision}`}`;
-}
-
-/** Finds the file, and without case sensitivity also files whose names differ only by case. */
-export function fileQuery(target: BrowseTarget): string {
-  return `${inRepo(target)} file:"^${quoted(target.path)}$"`;
-}
-
-/** Finds the files directly in a folder. */
-export function folderFilesQuery(target: BrowseTarget): string {
-  const folder = target.path === '' ? '' : `${quoted(target.path)}/`;
-  return `${inRepo(target)} file:"^${folder}[^/]+$"`;
 }
 
 /** Is the chunk's text still that of these lines? */

@@ -12,7 +12,7 @@ import { useIsPhone } from '../parts/window-width.ts';
 import { count } from '../parts/number-format.ts';
 import { addressOf, type BrowseTarget } from './address.ts';
 import { useFileParameters } from './file-parameters.ts';
-import { fileQuery } from './matches.ts';
+import { fileQuery } from './search-address.ts';
 
 const SYMBOLS_MAX = 2000;
 
