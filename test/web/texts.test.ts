@@ -77,10 +77,13 @@ test('the next match in a file: from the line of the address, around the end if 
     [undefined, 5, false, 2, 0],
     [0, undefined, false, 1, 2],
     [2, undefined, false, 0, 1],
-    [undefined, 50_000, false, 0, 1],
+    [undefined, 4, false, 1, 0],
+    [undefined, 1, false, 0, 2],
+    [undefined, 50_000, false, 0, 2],
     [2, undefined, true, undefined, 1],
     [0, undefined, true, 1, undefined],
-    [undefined, 50_000, true, undefined, 1],
+    [undefined, 1, true, 0, undefined],
+    [undefined, 50_000, true, undefined, 2],
   ] as const) {
     const place = { current, line, isLimited };
     assert.equal(nextIndex(matches, 1, place), next, JSON.stringify(place));

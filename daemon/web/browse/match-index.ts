@@ -2,11 +2,12 @@
 
 import type { FileMatch } from '../code/match-marks.ts';
 
-/** Index of the match on the address's line, or of the last one before it; -1: none. */
-function indexAt(matches: readonly FileMatch[], line: number | undefined): number {
-  if (line === undefined) return -1;
+/** Index of the match on the address's line; between two matches, of the one that a step leaves behind. */
+function indexAt(matches: readonly FileMatch[], line: number, by: 1 | -1): number {
   const there = matches.findIndex(({ start }) => start.lineNumber === line);
-  return there < 0 ? matches.findLastIndex(({ start }) => start.lineNumber < line) : there;
+  if (there >= 0) return there;
+  const before = matches.findLastIndex(({ start }) => start.lineNumber < line);
+  return by === 1 ? before : before + 1;
 }
 
 interface Place {
@@ -22,11 +23,10 @@ interface Place {
 export function nextIndex(
   matches: readonly FileMatch[],
   by: 1 | -1,
-  { current, line, isLimited }: Place,
+  { current, line = 0, isLimited }: Place,
 ): number | undefined {
   const { length } = matches;
-  const from = current ?? indexAt(matches, line);
-  const next = Math.max(from, by === 1 ? -1 : 0) + by;
+  const next = (current ?? indexAt(matches, line, by)) + by;
   if (length === 0 || (isLimited && (next < 0 || next >= length))) return undefined;
   return (next + length) % length;
 }

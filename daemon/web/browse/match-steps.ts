@@ -4,6 +4,8 @@ import { useState } from 'react';
 import type { FileMatch } from '../code/match-marks.ts';
 import { lineRangeOf } from '../code/line-range.ts';
 import type { AddressParameters } from '../data/address-parameters.ts';
+import { count } from '../parts/number-format.ts';
+import { toast } from '../parts/toasts.ts';
 import type { BrowseTarget } from './address.ts';
 import { nextIndex } from './match-index.ts';
 import { useMatches } from './matches.ts';
@@ -23,6 +25,8 @@ export function useMatchSteps(target: BrowseTarget, parameters: AddressParameter
   const step = (by: 1 | -1): void => {
     const index = nextIndex(matches, by, { current, line, isLimited });
     if (index !== undefined) setAt({ matches, index });
+    else if (isLimited)
+      toast(`Only the first ${count(matches.length)} matches of this file are loaded`);
   };
   return { matches, isLimited, areOfOther, total: matches.length, current, step };
 }

@@ -118,4 +118,6 @@ test('a file of 50,000 lines, scrolled to its end and to a line', async ({ page 
   await page.getByText('first 1,000 matches').waitFor();
   await page.keyboard.press('n');
   await page.getByText('match 1 of the first 1,000').waitFor();
+  await page.keyboard.press('p');
+  await page.getByText('Only the first 1,000 matches of this file are loaded').waitFor();
 });
