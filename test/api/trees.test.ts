@@ -25,6 +25,7 @@ interface Failure {
 interface Ref {
   readonly name: string;
   readonly shortName: string;
+  readonly isAmbiguous: boolean;
   readonly kind: string;
   readonly commit: string;
   readonly committedAt: string;
@@ -214,6 +215,7 @@ void test('branches and tags, in pages', async () => {
   assert.deepEqual(body[0], {
     name: 'refs/heads/main',
     shortName: 'main',
+    isAmbiguous: false,
     kind: 'branch',
     commit: git(repo, 'rev-parse', 'main'),
     committedAt: '2024-05-06T07:08:09.000Z',
@@ -249,6 +251,10 @@ void test('branches and tags, in pages', async () => {
     page.headers.get('link'),
     `<${base}?page=1&${rest}>; rel="first", <${base}?page=1&${rest}>; rel="prev", <${base}?page=2&${rest}>; rel="last"`,
   );
+  git(repo, 'tag', 'feature/x');
+  const [branch] = (await refsOf('tree', { query: 'heads/feature' })).body;
+  assert.deepEqual([branch?.shortName, branch?.isAmbiguous], ['feature/x', true]);
+  git(repo, 'tag', '-d', 'feature/x');
   assert.deepEqual((await refsOf('plain')).body, []);
   assert.equal((await refsOf('nosuch')).status, 404);
 });

@@ -25,16 +25,22 @@ const reference = z
     kind: z.enum(['branch', 'tag']).describe('Kind of ref.'),
     commit: text('Object id of the commit; annotated tags are peeled.'),
     committedAt: time('Time of the commit.'),
+    isAmbiguous: flag('Whether a branch and a tag have this short name.'),
     isDefault: flag('Whether it is the default branch.'),
     isIndexed: flag('Whether it is indexed.'),
   })
   .meta({ id: 'Ref', description: 'A branch or tag of a repository.' });
 
-function toListItem(ref: ListedRef) {
+/** @param names  of all refs */
+function toListItem(ref: ListedRef, names: ReadonlySet<string>) {
   const { name, kind, commit, committedAtSeconds, isDefault, isIndexed } = ref;
+  const shortName = shortRefName(name);
   return {
     name,
-    shortName: shortRefName(name),
+    shortName,
+    isAmbiguous: [`refs/heads/${shortName}`, `refs/tags/${shortName}`].every((one) =>
+      names.has(one),
+    ),
     kind,
     commit,
     // git also shows the first day of 1970 for a time out of range.
@@ -65,6 +71,10 @@ export const getRefs = endpoint(
     const namePart = query.query?.toLowerCase() ?? '';
     const found = all.filter(({ name }) => name.toLowerCase().includes(namePart));
     const { items, headers } = paginate(found, query, context, PATH);
-    return ok(items.map(toListItem), headers);
+    const names = new Set(all.map(({ name }) => name));
+    return ok(
+      items.map((ref) => toListItem(ref, names)),
+      headers,
+    );
   },
 );

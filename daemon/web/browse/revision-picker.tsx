@@ -32,9 +32,6 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
     navigate(addressOf({ ...target, revision }));
   };
   const refs = data?.items ?? [];
-  /** The full name, if another ref has the short one too. */
-  const nameOf = ({ name, shortName }: (typeof refs)[number]): string =>
-    refs.filter((ref) => ref.shortName === shortName).length > 1 ? name : shortName;
   const isListed = refs.some(({ shortName }) => shortName === text);
   return (
     <PopoverProvider open={isOpen} setOpen={setOpen}>
@@ -62,7 +59,7 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
                 className="popover-item"
                 value={ref.shortName}
                 setValueOnClick={false}
-                onClick={() => choose(nameOf(ref))}
+                onClick={() => choose(ref.isAmbiguous ? ref.name : ref.shortName)}
               >
                 <Name>{ref.shortName}</Name>
                 <span className="faint">
