@@ -53,19 +53,23 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Called if a request is refused with 401 or 403. @returns  true: try the request again */
-let refused: ((status: number) => Promise<boolean>) | undefined;
+/** @param sentAt  time of the request, in ms since the epoch. @returns  true: try the request again */
+type Heed = (status: number, sentAt: number) => Promise<boolean>;
 
-export function heedRefusals(heed: (status: number) => Promise<boolean>): void {
+/** Called if a request is refused with 401 or 403. */
+let refused: Heed | undefined;
+
+export function heedRefusals(heed: Heed): void {
   refused = heed;
 }
 
 /** Sends a request. Errors: ApiFailure; OfflineError; AbortError. */
 export async function fetchApi(path: string, options: CallOptions): Promise<Response> {
+  const sentAt = Date.now();
   let response = await send(path, options);
   // Why: sign-in requests get a 401 for other reasons.
   const isRefused = [401, 403].includes(response.status) && !path.startsWith('/api/auth/');
-  if (isRefused && (await refused?.(response.status)) === true)
+  if (isRefused && (await refused?.(response.status, sentAt)) === true)
     response = await send(path, options);
   if (!response.ok) throw await toFailure(response);
   return response;
@@ -90,27 +94,24 @@ async function send(path: string, options: CallOptions): Promise<Response> {
   }
 }
 
-/** Statuses of proxies without a daemon behind them. Why not 504: a search that is too slow would be repeated for ever. */
-const UNREACHED = [502, 503];
+/** Statuses of proxies without a daemon behind them; from 521, of Cloudflare. Why not 504: it may be this request alone that is too slow. */
+const UNREACHED = [502, 503, 521, 522, 523, 530];
 
 async function toFailure(response: Response): Promise<ApiFailure | OfflineError> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
-    // Safety: every error answer of the daemon has both.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const { errorCode, message } = (await response.json()) as {
-      errorCode: string;
-      message: string;
-    };
+    const { errorCode, message } = Object(await response.json());
+    if (typeof errorCode !== 'string' || typeof message !== 'string')
+      throw new TypeError('no answer of the daemon');
     return new ApiFailure(response.status, errorCode, message, seconds);
   } catch {
-    // All answers of the daemon are JSON; those of most proxies are not.
+    // Every error of the daemon has both; a proxy answered.
     if (UNREACHED.includes(response.status)) return new OfflineError();
     return new ApiFailure(
       response.status,
       'UNKNOWN',
-      `Trawl answered ${response.status}.`,
+      `A proxy answered ${response.status} in place of Trawl.`,
       seconds,
     );
   }

@@ -71,10 +71,12 @@ function endExpiry(): void {
   for (const listener of listeners) listener();
 }
 
-heedRefusals((status) => {
+heedRefusals((status, sentAt) => {
   if (status === 403) {
-    // The user's role may have changed. A refused request for the account itself is not repeated.
-    if (queryClient.isFetching({ queryKey: ACCOUNT_KEY }) === 0) void refreshSession();
+    // The user's role may have changed since the account was read.
+    const read = queryClient.getQueryState(ACCOUNT_KEY);
+    const readAt = Math.max(read?.dataUpdatedAt ?? 0, read?.errorUpdatedAt ?? 0);
+    if (readAt <= sentAt && read?.fetchStatus === 'idle') void refreshSession();
     return Promise.resolve(false);
   }
   if (!owner) return Promise.resolve(false);
@@ -93,7 +95,27 @@ function noteCaller({ user }: Account): void {
     return;
   }
   if (user === null) noteExpired();
-  else location.reload();
+  else {
+    document.documentElement.hidden = true;
+    location.reload();
+  }
+}
+
+async function readAccount(signal?: AbortSignal): Promise<Account> {
+  const account = await call<typeof getAccount>('/api/user', { signal });
+  noteCaller(account);
+  // While the page waits for its user it stays as it is.
+  const kept = useSession.getState().isExpired
+    ? queryClient.getQueryData<Account>(ACCOUNT_KEY)
+    : undefined;
+  return kept ?? account;
+}
+
+/** After a sign-in: the session goes on. Errors: as `call`; the browser kept no session. */
+export async function resumeSession(): Promise<void> {
+  queryClient.setQueryData(ACCOUNT_KEY, await readAccount());
+  if (useSession.getState().isExpired)
+    throw new Error('You are signed in, but the browser refuses the cookie of the session.');
 }
 
 /** Notices a session that has ended where guests are answered too: nothing is refused there. */
@@ -118,15 +140,7 @@ window.addEventListener('pageshow', ({ persisted }) => {
 export function useAccount() {
   return useQuery({
     queryKey: ACCOUNT_KEY,
-    queryFn: async ({ signal }) => {
-      const account = await call<typeof getAccount>('/api/user', { signal });
-      noteCaller(account);
-      // While the page waits for its user it stays as it is.
-      const kept = useSession.getState().isExpired
-        ? queryClient.getQueryData<Account>(ACCOUNT_KEY)
-        : undefined;
-      return kept ?? account;
-    },
+    queryFn: ({ signal }) => readAccount(signal),
     staleTime: 300_000,
     // The user may have signed in or out elsewhere.
     refetchOnWindowFocus: 'always',

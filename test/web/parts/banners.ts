@@ -64,11 +64,19 @@ async function saysTidily(page: Page, text: string | RegExp): Promise<void> {
   assert.deepEqual(await findingsOf(page), []);
 }
 
-/** What a browser gets in place of an answer: nothing, or the page of a proxy. */
+const json = (status: number, body: object) => ({
+  status,
+  contentType: 'application/json',
+  body: JSON.stringify(body),
+});
+
+/** What a browser gets in place of an answer: nothing, or what a proxy says. */
 const NO_ANSWERS = {
   'without an answer': (route: Route) => route.abort(),
   'behind a proxy': (route: Route) =>
     route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }),
+  'behind a gateway': (route: Route) =>
+    route.fulfill(json(503, { message: 'no healthy upstream' })),
 };
 
 for (const [how, answerInstead] of Object.entries(NO_ANSWERS))
@@ -83,7 +91,7 @@ for (const [how, answerInstead] of Object.entries(NO_ANSWERS))
     for (let tries = 0; tries < 2; tries++) await page.waitForRequest('**/api/ready');
     await bar.getByText('Trawl cannot be reached.').waitFor();
     await page.route('**/api/ready', (route) =>
-      route.fulfill({ status: 503, contentType: 'application/json', body: '{}' }),
+      route.fulfill(json(503, { statusCode: 503, errorCode: 'NOT_READY', message: 'Loading.' })),
     );
     await bar.getByRole('button', { name: 'Try now' }).click();
     await bar.getByText('Trawl is starting.').waitFor();

@@ -139,6 +139,32 @@ test('an owner who becomes a member sees the pages of members', async ({ page })
   assert.equal((await send(user, 'DELETE')).status, 200);
 });
 
+test('requests that are refused one after the other ask for the account once', async ({ page }) => {
+  await page.goto('/settings/general');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const answer = {
+    statusCode: 403,
+    errorCode: 'INSUFFICIENT_PERMISSIONS',
+    message: 'Refused here.',
+  };
+  const calls = ['**/api/health/series*', '**/api/jobs?*', '**/api/ready'];
+  for (const [index, call] of calls.entries())
+    await page.route(call, async (route) => {
+      await page.waitForTimeout(index * 500);
+      await route.fulfill({ status: 403, json: answer });
+    });
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/user')) asked.push(request.url());
+  });
+  const last = page.waitForResponse('**/api/ready');
+  await page.getByRole('link', { name: 'Health' }).click();
+  await last;
+  await page.getByRole('alert').first().waitFor();
+  assert.equal(asked.length, 1);
+  for (const call of calls) await page.unroute(call);
+});
+
 test('security: the last way to sign in cannot be disabled, with the reason, until something else changes', async ({
   page,
 }) => {
