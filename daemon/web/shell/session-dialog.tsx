@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
 import { BASE_PATH } from '../data/base-path.ts';
-import { refreshSession, useSession } from '../data/session.ts';
+import { resumeSession, useSession } from '../data/session.ts';
 import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
 import { SignOnCard, SignOnLinks, useWaysIn } from '../sign-in/sign-on-links.tsx';
@@ -26,7 +26,7 @@ function PasswordForm({ children }: { readonly children: ReactNode }) {
   const submit = async (): Promise<void> => {
     const body = { email: address, password };
     await call<typeof logIn>('/api/auth/login', { method: 'POST', body });
-    await refreshSession();
+    await resumeSession();
   };
   return (
     <AccountForm

@@ -107,7 +107,7 @@ test('two tabs share settings and recent queries', async ({ page, context }) => 
 });
 
 test('a session that ends while the page is open', async ({ page, context, allow }) => {
-  allow(/status of 401/);
+  allow(/status of (?:401|500)/);
   await page.goto('/settings/apiKeys');
   await page.getByLabel('Name of the new key').fill('ci');
   await context.clearCookies();
@@ -115,6 +115,12 @@ test('a session that ends while the page is open', async ({ page, context, allow
   const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
   await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
   assert.deepEqual(await findingsOf(page), []);
+  // Signed in, but the account cannot be read.
+  const failure = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'Refused here.' };
+  await page.route('**/api/user', (route) => route.fulfill({ status: 500, json: failure }));
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.getByRole('alert').getByText('Refused here.').waitFor();
+  await page.unroute('**/api/user');
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.secret code').waitFor();
 });
