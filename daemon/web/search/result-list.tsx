@@ -194,7 +194,7 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
       tabIndex={0}
       // The role `feed` requires articles.
       role={files.length === 0 ? 'region' : 'feed'}
-      aria-label="Results"
+      aria-label={isOld ? 'Results of the previous search' : 'Results'}
       aria-busy={state === 'running'}
       onCopy={copyCode}
       onFocus={() => {

@@ -230,7 +230,7 @@ function Failure() {
 export function Summary(props: SummaryProps) {
   const { state, displayed, submitted, stop } = useSearch();
   const isWaiting = state === 'running' && displayed !== submitted;
-  const isLate = useIsLate(isWaiting);
+  const isLate = useIsLate(displayed !== submitted);
   return (
     <div className="summary-text" id="search-summary">
       <div className="summary-status" role="status" aria-atomic="true">
@@ -240,6 +240,9 @@ export function Summary(props: SummaryProps) {
         {/* The previous summary stays until there is a new one. */}
         {(state === 'done' || state === 'stopped' || (isWaiting && !isLate)) && (
           <Ended {...props} />
+        )}
+        {isLate && props.visibleFiles > 0 && (
+          <span className="faint">· below: results of the previous search</span>
         )}
         {state !== 'failed' && <Better />}
       </div>

@@ -145,6 +145,8 @@ test('results of the search before one that failed look old and are not download
   await page.keyboard.press('Enter');
   await page.getByText(/In the query: /).waitFor();
   await hasCount(page.locator('.results-old'), 1);
+  await page.getByText('below: results of the previous search').waitFor();
+  await page.getByRole('feed', { name: 'Results of the previous search' }).waitFor();
   await hasCount(page.getByRole('article'), 2);
   for (const format of ['JSON', 'CSV'])
     await page.locator(`[aria-label="Download the results as ${format}"]:disabled`).waitFor();
