@@ -41,12 +41,18 @@ const LINE_SIZE_MAX = 10 * 1024 * 1024;
 
 /** Passes lines on. A batch becomes a line for each of its messages, because the library knows none on a pipe. */
 function withoutBatches(): Transform {
-  let rest: Buffer = Buffer.alloc(0);
+  /** Of the line that has not ended. */
+  let pieces: Buffer[] = [];
+  let size = 0;
   return new Transform({
     transform(chunk: Buffer, _, onDone) {
-      const bytes = Buffer.concat([rest, chunk]);
-      const end = bytes.length > LINE_SIZE_MAX ? bytes.length : bytes.lastIndexOf('\n') + 1;
-      rest = bytes.subarray(end);
+      pieces.push(chunk);
+      size += chunk.length;
+      if (size <= LINE_SIZE_MAX && !chunk.includes('\n')) return onDone();
+      const bytes = Buffer.concat(pieces);
+      const end = size > LINE_SIZE_MAX ? size : bytes.lastIndexOf('\n') + 1;
+      pieces = [bytes.subarray(end)];
+      size -= end;
       const lines = bytes.toString('utf8', 0, end).split('\n');
       onDone(null, lines.map((line) => (line.startsWith('[') ? split(line) : line)).join('\n'));
     },
