@@ -350,9 +350,10 @@ const REQUEST_FIELD = /(?<![:\w])(?:isRegexEnabled|isCaseSensitivityEnabled)\b/g
 
 export function formatHints(hints: readonly Hint[] = []): string {
   return hints
-    .map(({ message, query }) => {
+    .map(({ message, query, isRegexEnabled }) => {
       const words = message.replaceAll(REQUEST_FIELD, (field) => FLAGS[field] ?? field);
-      return query === undefined ? words : `${words} Try: ${query}`;
+      if (query === undefined) return words;
+      return `${words} Try: ${isRegexEnabled === true ? '--regex ' : ''}${query}`;
     })
     .map((text) => `hint: ${escapeControls(text)}\n`)
     .join('');

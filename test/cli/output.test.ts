@@ -338,8 +338,15 @@ test('output: hints name flags, but keep the values of filters', () => {
 });
 
 test('output: each hint is one line, whatever characters it has', () => {
-  const hints = [{ message: 'No.', query: 'file:a\n\u001bb' }, { message: 'Words are literal.' }];
-  assert.equal(formatHints(hints), 'hint: No. Try: file:a\\n\\x1bb\nhint: Words are literal.\n');
+  const hints = [
+    { message: 'No.', query: 'file:a\n\u001bb' },
+    { message: 'Words are literal.' },
+    { message: 'No slashes.', query: 'fo+', isRegexEnabled: true as const },
+  ];
+  assert.equal(
+    formatHints(hints),
+    'hint: No. Try: file:a\\n\\x1bb\nhint: Words are literal.\nhint: No slashes. Try: --regex fo+\n',
+  );
   assert.equal(formatHints(undefined), '');
 });
 

@@ -228,6 +228,10 @@ const hint = z
   .object({
     message: text('The hint as text.'),
     query: text('The query as it may have been intended.').optional(),
+    isRegexEnabled: z
+      .literal(true)
+      .optional()
+      .describe('`query` needs isRegexEnabled, which this search did not have.'),
     repo: text('The repository with most unsearched files, if `message` counts them.').optional(),
   })
   .meta({ id: 'Hint', description: 'What a query may have intended, or what was not searched.' });

@@ -8,6 +8,8 @@ export interface Hint {
   readonly message: string;
   /** The suggested query, with all hints applied; it parses. */
   readonly query?: string;
+  /** `query` needs isRegexEnabled, which this search did not have. */
+  readonly isRegexEnabled?: true;
   /** Name of the repo in the message, for a count of files that were not searched. */
   readonly repo?: string;
 }
@@ -24,7 +26,7 @@ interface Habit {
   readonly instead: (...groups: string[]) => string;
   /** Only without isRegexEnabled. */
   readonly isOfWords?: true;
-  /** The message asks for isRegexEnabled. */
+  /** What was meant needs isRegexEnabled. */
   readonly needsRegex?: true;
   /** Ambiguous: reported only for a query without results. */
   readonly isDoubtful?: true;
@@ -47,16 +49,18 @@ const habit = (source: string, message: string, instead: string | Habit['instead
 const renamed = (names: string, ours: string, message: string): Habit =>
   habit(`(-?)(?:${names}):([^\\s)]+)`, message, `$1$2${ours}:$3`);
 
+/** A word that goes, with a dash before it. */
+const removed = (source: string, message: string): Habit =>
+  habit(`(?:-\\s*)?(?:${source})`, message, '$1');
+
 const HABITS: readonly Habit[] = [
-  habit(
+  removed(
     'case:(?:yes|no|auto)',
     'Case sensitivity is an option of the search, isCaseSensitivityEnabled, not part of the query.',
-    '$1',
   ),
-  habit(
+  removed(
     '(?:type|select|count|timeout|patterntype):[^\\s)]+',
     'type:, select:, count:, timeout: and patterntype: are not filters here but plain words.',
-    '$1',
   ),
   renamed('path|filename', 'file', 'The filter by path is file:, a regular expression.'),
   habit(
@@ -68,7 +72,14 @@ const HABITS: readonly Habit[] = [
   renamed('branch|b|revision', 'rev', 'The filter by branch is rev:.'),
   renamed('symbol', 'sym', 'The filter by symbols is sym:.'),
   renamed('org|user', 'repo', 'The filter by repository is repo:, a regular expression.'),
-  renamed('regex', 'content', 'With isRegexEnabled the words of a query are regular expressions.'),
+  {
+    ...renamed(
+      'regex',
+      'content',
+      'With isRegexEnabled the words of a query are regular expressions.',
+    ),
+    needsRegex: true,
+  },
   renamed('a(?=:(?:yes|no|only)(?:$|[\\s)]))', 'archived', 'The filter is archived:.'),
   habit('(-?)public:(?:yes|only)', 'The filter is visibility:.', '$1$2visibility:public'),
   habit('(-?)public:no', 'The filter is visibility:.', '$1$2visibility:private'),
@@ -165,9 +176,11 @@ export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false)
   const query = unmask(withoutGaps(changed), quotes);
   const isChanged = query !== unmask(withoutGaps(masked), quotes);
   const isGood = isChanged && !HAS_GAP.test(changed) && parses(query, isForRegex);
-  return [...new Set(messages)]
-    .slice(0, HINTS_MAX)
-    .map((message) => (isGood ? { message, query } : { message }));
+  const needsRegex = isForRegex && !isRegexEnabled;
+  const suggestion = isGood
+    ? { query, ...(needsRegex ? { isRegexEnabled: true as const } : {}) }
+    : {};
+  return [...new Set(messages)].slice(0, HINTS_MAX).map((message) => ({ message, ...suggestion }));
 }
 
 function isHabit([all, , prefix, value]: RegExpMatchArray): boolean {

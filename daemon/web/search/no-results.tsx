@@ -78,11 +78,16 @@ export function Nothing() {
     <div className="empty nothing">
       {hints.length > 0 && (
         <ul>
-          {hints.map(({ message, query, repo }) => (
+          {hints.map(({ message, query, isRegexEnabled, repo }) => (
             <li key={message}>
               <VisibleText text={inWords(message)} />{' '}
               {query !== undefined && (
-                <Link href={addressOf({ query, ...switchesOf(message) })}>
+                <Link
+                  href={addressOf({
+                    query,
+                    ...(isRegexEnabled === true ? { isRegexEnabled } : {}),
+                  })}
+                >
                   <code>
                     <VisibleText text={query} />
                   </code>
@@ -115,12 +120,7 @@ export function Nothing() {
 const NO_HINTS: readonly never[] = [];
 
 /** Hints name fields of a request; in the page these are switches of the query box. */
-const REGEX_FIELD = /(?<![:\w])isRegexEnabled\b/;
-
 function inWords(message: string): string {
-  return message.replace(REGEX_FIELD, 'the switch “Regular expressions”');
-}
-
-function switchesOf(message: string): Partial<Search> {
-  return REGEX_FIELD.test(message) ? { isRegexEnabled: true } : {};
+  // Not in the value of a filter that the message repeats.
+  return message.replace(/(?<![:\w])isRegexEnabled\b/, 'the switch “Regular expressions”');
 }

@@ -27,6 +27,9 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['(foo type:file) or bar', '(foo ) or bar'],
   ['main() case:yes', 'main()'],
   ['foo type:diff', 'foo'],
+  ['foo -type:diff', 'foo'],
+  ['foo or - type:x', undefined],
+  ['(- case:yes) foo', undefined],
   ['path:src foo', 'file:src foo'],
   ['language:go foo', 'lang:go foo'],
   ['branch:main foo', 'rev:main foo'],
@@ -81,9 +84,8 @@ for (const [text, ...queries] of CASES) {
     const hints = hintsFor(text, false);
     assert.deepEqual(new Set(hints.map(({ query }) => query)), new Set(queries));
     assert.ok(hints.length <= HINTS_MAX);
-    for (const { message, query } of hints) {
+    for (const { message, query, isRegexEnabled = false } of hints) {
       assert.match(message, /^[^ ].*\.$/);
-      const isRegexEnabled = /isRegexEnabled/.test(message);
       if (query !== undefined) parseQuery(query, { isRegexEnabled });
     }
   });
@@ -112,6 +114,15 @@ test('at most three hints for any text; none for overlong text', () => {
 test('no hint to enable expressions where they are enabled', () => {
   assert.deepEqual(hintsFor('foo.*bar', true), []);
   assert.match(hintsFor('foo.*bar', false)[0]?.message ?? '', /isRegexEnabled/);
+});
+
+test('a query of a hint that needs expressions says so, whatever its message is about', () => {
+  const needs = (text: string, isRegexEnabled = false) =>
+    hintsFor(text, isRegexEnabled).map((hint) => hint.isRegexEnabled);
+  assert.deepEqual(needs('/fo+/ && x'), [true, true]);
+  assert.deepEqual(needs('regex:fo+'), [true]);
+  for (const found of [needs('foo && x'), needs('/fo+/', true), needs('foo.*bar')])
+    assert.deepEqual(found, [undefined]);
 });
 
 test('a doubtful hint is omitted where the query finds something', () => {

@@ -119,10 +119,11 @@ test('a search without results reports what was not searched', async ({ page, co
   // Of a repository that is not searched nothing is said.
   await goTo(page, `/search?query=nosuchword+-repo:${encodeURIComponent(name)}`);
   await page.getByText('No matches in 0 files · that is all').waitFor();
-  // A hint that needs a switch of the query box names it, and its link turns it on.
-  await goTo(page, `/search?query=${encodeURIComponent('/plu[m]/')}`);
+  // A hint that needs a switch of the query box names it, and the link of any hint turns it on.
+  await goTo(page, `/search?query=${encodeURIComponent('/plu[m]/ && file:.')}`);
   await page.getByText('and set the switch “Regular expressions”.').waitFor();
-  await page.getByRole('link', { name: 'plu[m]' }).click();
+  const hint = page.getByRole('listitem').filter({ hasText: 'All words' });
+  await hint.getByRole('link', { name: 'plu[m] file:.' }).click();
   await page.waitForURL(/isRegexEnabled=true/);
   await page.getByRole('article').first().waitFor();
 });
