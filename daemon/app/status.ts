@@ -14,6 +14,7 @@ import type {
 } from '../api/shapes/status-report.ts';
 import { isoTime } from '../api/shapes/schemas.ts';
 import { type Instance } from './instance.ts';
+import type { Connections } from '../sync/connections/connections.ts';
 import { SYNC_QUEUE } from '../sync/connections/sync-jobs.ts';
 import type { ListedJob } from '../sync/jobs/job-facade.ts';
 
@@ -49,7 +50,7 @@ async function reportOf(
     jobFacade.list({ state: 'PENDING', offset: 0, limit: 0 }).then(({ total }) => total),
     open.filter(({ state }) => state === 'PENDING').length,
   );
-  const connections = await connectionsOf(instance);
+  const connections = await connectionsOf(instance, open);
   return {
     url,
     version: readProductVersion(),
@@ -130,12 +131,16 @@ function targetOf({ index, indexer }: Instance, queue: string, targetId: number)
   return found?.name ?? `#${targetId}`;
 }
 
-async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
+async function connectionsOf(
+  instance: Instance,
+  open: readonly ListedJob[],
+): Promise<ConnectionStatus[]> {
   const { connections, jobFacade } = instance.indexer;
-  const all = connections?.all ?? [];
+  if (connections === undefined) return [];
+  const { all } = connections;
   const ids = all.map(({ connectionId }) => connectionId);
-  const open = jobFacade.open.filter(({ queue }) => queue === SYNC_QUEUE);
-  const known = new Map(open.map((job) => [job.targetId, job]));
+  const listings = open.filter(({ queue }) => queue === SYNC_QUEUE);
+  const known = new Map(listings.map((job) => [job.targetId, job]));
   const jobs = await orIfAway(jobFacade.latest(ids, SYNC_QUEUE), known);
   const counts = countsOf(instance);
   return all.map((one) => {
@@ -145,8 +150,8 @@ async function connectionsOf(instance: Instance): Promise<ConnectionStatus[]> {
       type: one.type,
       ...(counts.get(one.connectionId) ?? { repos: 0, indexed: 0 }),
       syncedAt: isoTime(one.syncedAt),
-      state: stateOf(one, job),
-      failure: connections?.lastErrorOf(one) ?? job?.error ?? gapOf(job) ?? null,
+      state: stateOf(one, job, connections.sync),
+      failure: connections.lastErrorOf(one) ?? job?.error ?? gapOf(job) ?? null,
     };
   });
 }
@@ -158,14 +163,20 @@ function gapOf(job: ListedJob | undefined): string | undefined {
   return issues?.[0]?.message;
 }
 
+/** @param job  its last one; undefined also if only the store has it, and is away */
 function stateOf(
-  { name, syncedAt, wholeAt }: StoredConnection,
+  { connectionId, name, syncedAt, wholeAt }: StoredConnection,
   job: ListedJob | undefined,
+  { failed, warned }: Connections['sync'],
 ): ConnectionStatus['state'] {
   if (job?.state === 'IN_PROGRESS') return awaitedOf(name) ? 'unanswered' : 'listing';
   if (job?.state === 'PENDING') return job.error === null ? 'waiting' : 'failed';
-  if (job?.state === 'FAILED') return 'failed';
-  const isWhole = syncedAt === wholeAt && job?.result?.['status'] !== 'PARTIAL_SUCCESS';
+  if (job?.state === 'FAILED' || failed.reasonOf(connectionId) !== undefined) return 'failed';
+  if (syncedAt === null) return 'waiting';
+  const isWhole =
+    syncedAt === wholeAt &&
+    !warned.has(connectionId) &&
+    job?.result?.['status'] !== 'PARTIAL_SUCCESS';
   return isWhole ? 'fine' : 'incomplete';
 }
 

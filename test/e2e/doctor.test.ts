@@ -2,6 +2,7 @@
 // tier: ci (PostgreSQL)
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { Finding } from '../../daemon/cli/doctor.ts';
@@ -55,10 +56,17 @@ void test(
     const server = await startPostgres();
     const env = { TRAWL_DATABASE_URL: await server.createDatabase() };
     const dataDir = path.join(temporaryFolder(), 'data');
-    const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], { env });
+    const config = path.join(temporaryFolder(), 'trawl.json');
+    const token = { file: '/nonexistent' };
+    const acme = { type: 'github', url: 'http://127.0.0.1:1', orgs: ['acme'], token };
+    writeFileSync(config, JSON.stringify({ connections: { acme } }));
+    const flags = ['--config', config];
+    const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], { env, flags });
+    await served.process.until(/listing a connection failed/);
     await server.stop('fast');
     const status = await trawl(['status', '--data-dir', dataDir], { env });
     assert.equal(status.code, 1, status.stderr);
+    assert.match(status.stdout, /^acme +github .* failed$/m);
     assert.match(status.stdout, /^1 repository: 1 indexed\nno jobs\n[^]*^the store /m);
     const { stdout } = await trawl(['doctor', '--data-dir', dataDir], { env });
     assert.match(stdout, /^failure +daemon +the store /m);
