@@ -151,6 +151,11 @@ export class Connections {
         await this.#applied();
         return this.hostOf(name);
       },
+      isBefore: (connectionId, { name }) => {
+        const names = [...this.#configured.keys()];
+        const other = this.#targetOf(connectionId)?.name ?? name;
+        return names.indexOf(other) < names.indexOf(name);
+      },
       limits: () => limits().syncJobs,
       onEnd: () => {
         this.#onListed();

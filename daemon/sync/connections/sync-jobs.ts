@@ -26,6 +26,8 @@ export interface SyncJobsOptions extends JobQueueOptions {
   readonly targetOf: (connectionId: number) => StoredConnection | undefined;
   readonly apply: ListingOptions['apply'];
   readonly latestVisibility: ListingOptions['latestVisibility'];
+  /** Whether a connection comes before another one in the configuration. */
+  readonly isBefore: (connectionId: number, other: SyncTarget) => boolean;
   readonly onEnd: () => void;
 }
 
@@ -68,7 +70,8 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
   }
 
   protected override async attempt(job: SyncJob): Promise<KeptResult> {
-    const { registry, rows, hostOf, targetOf, apply, latestVisibility, onEnd } = this.#options;
+    const { registry, rows, hostOf, targetOf, apply, latestVisibility, isBefore, onEnd } =
+      this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
     job.isKept = true;
@@ -86,6 +89,7 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
       signal: job.signal,
       apply,
       latestVisibility,
+      isAfter: (other) => isBefore(other, job.target),
     });
     const { missing } = outcome.end;
     const issues = [...outcome.issues, ...emptyIssues(name, outcome)];

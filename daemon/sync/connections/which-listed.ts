@@ -22,6 +22,8 @@ export interface Listed {
   readonly repos: readonly HostRepo[];
   /** The targets that listed each host id, in this part or before. */
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether another connection comes first in the configuration: its mode, ignore and name apply to a source of both. */
+  readonly isAfter: (connectionId: number) => boolean;
 }
 
 /** Targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. Bound: rows. */
@@ -34,6 +36,8 @@ export interface Admitted {
   readonly changedIds: ReadonlySet<number>;
   /** RepoIds that need a job: their host may have new commits, or their selected revisions or files changed. */
   readonly dueIds: ReadonlySet<number>;
+  /** Path and connection of those listed with other settings by a connection that comes first. */
+  readonly overruled: ReadonlyMap<string, number>;
   /** The store already has the targets that listed each repo. */
   readonly areTargetsSame: boolean;
 }
@@ -47,17 +51,20 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
   const byName = reposByName(stored);
   const removed = removedAt(stored, connection.address);
   let nextRepoId = stored.nextRepoId;
+  const overruled = new Map<string, number>();
   const listedRepos = listed.repos.map((hostRepo) => {
     const before = existing.get(hostRepo.hostId) ?? byName.get(hostRepo.fileId ?? '');
     const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
-    const linked = links
-      .linksOf(repoId)
-      .find((one) => one.connectionId === listed.connectionId && one.missingSince === null);
+    const present = links.linksOf(repoId).filter(({ missingSince }) => missingSince === null);
+    const linked = present.find((one) => one.connectionId === listed.connectionId);
     const link = linkOf(listed, repoId, hostRepo, linked);
     const isLinked = linked !== undefined;
     const isSame = isLinked && isDeepStrictEqual(linked.targets, link.targets);
     links.put(link);
-    const repo = described(before, repoId, hostRepo, listed, connection);
+    const first = present.find((one) => listed.isAfter(one.connectionId));
+    const under = first === undefined ? hostRepo : withSettingsOf(before, hostRepo);
+    if (under !== hostRepo) overruled.set(hostRepo.path, first!.connectionId);
+    const repo = described(before, repoId, under, listed, connection);
     return { link, isLinked, isSame, repo };
   });
   const wanting = listedRepos.map(({ repo }) => repo);
@@ -81,6 +88,7 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
       repos: own,
       changedIds,
       dueIds,
+      overruled,
       areTargetsSame: listedRepos.every(({ isSame }) => isSame),
     },
   };
@@ -90,6 +98,7 @@ const NOTHING: Admitted = {
   repos: [],
   changedIds: new Set(),
   dueIds: new Set(),
+  overruled: new Map(),
   areTargetsSame: true,
 };
 
@@ -140,6 +149,14 @@ function linkOf(
   const all = [...new Set([...(linked?.targets ?? []), ...(targets.get(hostId) ?? [])])];
   const link = { connectionId, repoId, listing, missingSince: null };
   return all.length > TARGETS_MAX ? link : { ...link, targets: all.sort() };
+}
+
+/** A listed source under the settings that its repo has already; the same object: they do not differ. */
+function withSettingsOf(before: StoredRepo | undefined, listed: HostRepo): HostRepo {
+  const { name, source } = before?.host?.facts ?? {};
+  if (name === undefined || source === undefined) return listed;
+  const isSame = name === listed.name && isDeepStrictEqual(source, listed.source);
+  return isSame ? listed : { ...listed, name, source };
 }
 
 /** A repo as its host describes it, under its existing name. */

@@ -217,6 +217,25 @@ test('a path given as argument and listed by a connection is one repo, of the co
   assert.deepEqual(again.displayed(), [`${name} unknown restricted`]);
 });
 
+test('a folder of two connections has the settings of the first one, in any order of listings', async () => {
+  const root = makeMirror();
+  const [all, plain] = [settingsOf(`${root}/p*`), settingsOf(`${root}/plain`, { name: 'b' })];
+  const some = settingsOf(`${root}/plain`, { name: 'team/plain', ignore: ['gen/**'] });
+  await using index = await open({ some, all, plain });
+  for (const name of ['all', 'some', 'plain', 'all']) {
+    const { result } = await index.sync(name);
+    assert.deepEqual(await found(index, 'plum'), ['team/plain:b.txt'], name);
+    const issues = JSON.stringify(result!['issues']);
+    if (name === 'some') assert.equal(issues, '[]');
+    else assert.match(issues, /connection some lists it too, and comes first in the configuration/);
+  }
+  await index.configure({ all, some });
+  await index.sync('all');
+  await index.sync('some');
+  const names = ['local/plain:b.txt', 'local/plain:gen/c.txt'];
+  assert.deepEqual(await found(index, 'plum'), names);
+});
+
 test('a listed work tree without its git: its files are not those of a named folder around it', async () => {
   const root = makeMirror();
   git(path.join(root, 'work'), 'worktree', 'remove', '../linked');
