@@ -10,6 +10,7 @@ import {
   type PageTarget,
   UnreachableError,
 } from './host.ts';
+import { isNameTooLong } from '../repos/repo-name.ts';
 import type { AnonymousProbe } from './anonymous-probe.ts';
 
 /** An item of a listing. */
@@ -75,8 +76,6 @@ const EMPTY_PAGES_MAX = 20;
 const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
-/** UTF-16 units. Bound: names of folders and rows of the store. */
-export const PATH_SIZE_MAX = 1_000;
 /** Failures of the host, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
 /** Nothing can be listed until somebody fixes it. */
@@ -156,7 +155,7 @@ class Listing {
 
   #take(target: Target, listed: readonly Listed[]) {
     const strange = listed.find(
-      ({ repo }) => repo && (repo.path.length > PATH_SIZE_MAX || !PATH.test(repo.path)),
+      ({ repo }) => repo && (isNameTooLong(repo.path) || !PATH.test(repo.path)),
     )?.repo;
     if (strange !== undefined) throw wrong(`${JSON.stringify(strange.path)} is not a path`, target);
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];

@@ -18,8 +18,12 @@ export function repoNameFromUrl(address: string): string | undefined {
   return joinName(url.host, decodePath(url.pathname));
 }
 
-/** Bound, in bytes: what an index of PostgreSQL takes is 2,704. */
-const NAME_SIZE_MAX = 2_000;
+/** Bound, in bytes, of names and of paths at a host: an index of PostgreSQL takes 2,704, with the address of the host. */
+export const NAME_SIZE_MAX = 2_000;
+
+export function isNameTooLong(name: string): boolean {
+  return Buffer.byteLength(name) > NAME_SIZE_MAX;
+}
 
 /** Why: `ext::sh -c ...` names a program. */
 const HOST = /^(?:[\p{L}\p{N}._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/iu;
@@ -30,7 +34,7 @@ function joinName(host: string, path: string): string | undefined {
   if (last !== undefined && last !== '') segments.push(last);
   if (!HOST.test(host) || segments.length === 0 || segments.includes('..')) return undefined;
   const name = [host.toLowerCase(), ...segments].join('/').replace(/\p{Cc}/gu, '');
-  return Buffer.byteLength(name) > NAME_SIZE_MAX ? undefined : name;
+  return isNameTooLong(name) ? undefined : name;
 }
 
 function decodePath(path: string): string {

@@ -144,7 +144,7 @@ test('a path that leads out of its folder is invalid', async () => {
     'a\\b',
     'a\0b',
     'a\nb',
-    'a'.repeat(1001),
+    '\u9577'.repeat(700),
     ...'.. . a/../b a//b /a a/'.split(' '),
   ];
   for (const id of outside) {

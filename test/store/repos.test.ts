@@ -2,11 +2,13 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { DumpPart } from '../../daemon/store/dump.ts';
 import type { StoredLink } from '../../daemon/store/connections.ts';
 import { RETURN_MS, type RepoDecision, type StoredRepo } from '../../daemon/store/repos.ts';
 import type { Store } from '../../daemon/store/store.ts';
+import { NAME_SIZE_MAX } from '../../daemon/repos/repo-name.ts';
 import { connectionOf, hostOf, newUser, onBothEngines } from './harness.ts';
 
 function repoOf(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
@@ -42,6 +44,18 @@ onBothEngines('repos', ({ within, withStore }) => {
       const { location: _, selection: __, ...bare } = full;
       await store.repos.change(() => ({ changed: [bare], result: 0 }));
       assert.deepEqual((await store.repos.read()).repos, [repoOf(1), bare]);
+    }));
+
+  test('the longest name and path fit, whatever their letters', () =>
+    withStore(async (store) => {
+      // Text that cannot be compressed.
+      const letters = [...randomBytes(NAME_SIZE_MAX)].map(
+        (byte, at) => 0x4e00 + byte * 64 + (at % 64),
+      );
+      const path = String.fromCharCode(...letters).slice(0, NAME_SIZE_MAX / 3);
+      const repo = repoOf(1, { name: `${'h'.repeat(253)}:8443/${path}`, host: hostOf(path) });
+      await store.repos.change(() => ({ changed: [repo], result: 0 }));
+      assert.deepEqual((await store.repos.read()).repos, [repo]);
     }));
 
   test('many daemons that add at once never assign an id twice', () =>

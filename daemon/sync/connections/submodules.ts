@@ -7,7 +7,12 @@ import type { StoredRepos, RepoDecision, StoredRepo } from '../../store/repos.ts
 import { messageOf } from '../../base/caught.ts';
 import { displayValue } from '../../base/config/address.ts';
 import type { Log } from '../../base/log.ts';
-import { freeRepoName, repoNameFromUrl } from '../../repos/repo-name.ts';
+import {
+  freeRepoName,
+  isNameTooLong,
+  NAME_SIZE_MAX,
+  repoNameFromUrl,
+} from '../../repos/repo-name.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { type Gitlink, readGitlinks } from '../../sources/git/gitlinks.ts';
 import { findObjects } from '../../sources/git/objects.ts';
@@ -171,7 +176,9 @@ export class Submodules {
       }
       const path = `${prefix}${link.path}`;
       const inner = walk.scope.get(normalizedOf(link.url, base) ?? '');
-      const innerSource = await this.#sourceOf(walk, inner, link, chain);
+      const innerSource = isNameTooLong(`${walk.outer.name}/${path}`)
+        ? `its name has more than ${NAME_SIZE_MAX} bytes`
+        : await this.#sourceOf(walk, inner, link, chain);
       if (typeof innerSource === 'string') walk.reasons.push(`${path} is left out: ${innerSource}`);
       else {
         const inside = [...chain, inner!.repoId];

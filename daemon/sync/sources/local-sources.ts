@@ -9,12 +9,12 @@ import picomatch from 'picomatch';
 import { messageOf } from '../../base/caught.ts';
 import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import type { ListingIssue } from '../../hosts/host.ts';
-import { PATH_SIZE_MAX } from '../../hosts/targets.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
 import { isInOwnFolder } from '../../sources/disk/own-folder.ts';
 import { checkGitPaths, GitPathError } from '../../sources/git/git-paths.ts';
 import { layoutOf, ProbeError, type SourceLayout } from '../../sources/git/path-kind.ts';
 import type { SourceKind } from '../../repos/records.ts';
+import { isNameTooLong, NAME_SIZE_MAX } from '../../repos/repo-name.ts';
 import { FIND_DEPTH_MAX, FOLDERS_MAX, PASSED_OVER, REPOS_MAX } from './find-repos.ts';
 
 export interface LocalSource {
@@ -232,8 +232,8 @@ class Search {
       if (this.#sources.has(real)) return;
       if (isInOwnFolder(location))
         this.#note('OWN_FOLDER', location, 'is the data directory, or inside it');
-      else if (location.length > PATH_SIZE_MAX)
-        this.#note('PATH_TOO_LONG', location, `its path has more than ${PATH_SIZE_MAX} characters`);
+      else if (isNameTooLong(location))
+        this.#note('PATH_TOO_LONG', location, `its path has more than ${NAME_SIZE_MAX} bytes`);
       else this.#accept(location, real, await layoutOf(location));
     } catch (error) {
       if (error instanceof ProbeError) this.#noteProbe(location, error, isFound);
