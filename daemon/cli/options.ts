@@ -61,6 +61,13 @@ export function addCommonOptions(command: Command): Command {
   return addDataOptions(command, findDataDir);
 }
 
+/** As `addCommonOptions`; if files are named, the data directory is not looked for. */
+export function addFileOptions(command: Command): Command {
+  return addDataOptions(command, (folder) =>
+    command.args.length > 0 ? DATA_DIR : findDataDir(folder),
+  );
+}
+
 /** For commands that may create the data directory: in the current folder. */
 export function addOwnOptions(command: Command): Command {
   return addDataOptions(command, ownDataDir);

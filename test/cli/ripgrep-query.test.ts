@@ -7,7 +7,7 @@ import { chownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { Command } from 'commander';
-import { addCommonOptions } from '../../daemon/cli/options.ts';
+import { addCommonOptions, addFileOptions } from '../../daemon/cli/options.ts';
 import { findDataDir, noteSources, ownDataDir } from '../../daemon/cli/known-sources.ts';
 import { pathStarts } from '../../daemon/cli/path-starts.ts';
 import { askedOf, type PatternFlags } from '../../daemon/cli/ripgrep-query.ts';
@@ -192,6 +192,9 @@ test(
     process.env['TRAWL_URL'] = 'http://localhost';
     try {
       assert.throws(() => run(new Command()), message);
+      const files = addFileOptions(new Command().argument('[file...]').action(() => {}));
+      files.parse(['a.shard'], { from: 'user' });
+      assert.throws(() => files.parse([], { from: 'user' }), message);
       // It asks another instance.
       run(new Command().option('--url <url>'));
     } finally {

@@ -7,7 +7,7 @@ import type { CliContext } from '../context.ts';
 import { noFileError, UsageError } from '../errors.ts';
 import { formatColumns, formatCount, formatRows } from '../format.ts';
 import type { ShardReport } from '../index-files.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addExamples, addFileOptions } from '../options.ts';
 import { formatSummary, shardFields } from '../summary-output.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -81,7 +81,7 @@ export function addInspectCommand(program: Command, { stdout }: CliContext): voi
     .option('--skipped', 'list the docs that are found only by name, with the reason')
     .option('--trigram <text>', 'list the blocks of this trigram')
     .option('--json', 'the report as JSON');
-  addCommonOptions(command);
+  addFileOptions(command);
   addExamples(command, [
     'trawl inspect',
     'trawl inspect .trawl/shards/00000001.shard',

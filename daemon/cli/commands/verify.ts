@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type CliContext, EXIT_NONE, EXIT_OK } from '../context.ts';
 import { countOf } from '../format.ts';
 import type { ShardCheck } from '../index-files.ts';
-import { addCommonOptions, addExamples } from '../options.ts';
+import { addExamples, addFileOptions } from '../options.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 export function describeCheck({ path, problems, deadCount = 0, outOfService }: ShardCheck): string {
@@ -42,7 +42,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
         'Exit code: 0 all valid, 1 problems found, 2 could not run.',
     )
     .argument('[shard...]', 'paths of shard files');
-  addCommonOptions(command);
+  addFileOptions(command);
   addExamples(command, ['trawl verify', 'trawl verify --data-dir /var/lib/trawl']);
   command.action(async (paths: string[], { dataDir }: { dataDir: string }) => {
     const { verifyShards } = await import('../index-files.ts');
