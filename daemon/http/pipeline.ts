@@ -134,7 +134,7 @@ export class Pipeline {
     this.#isStopping = true;
   }
 
-  /** Never rejects. A stream is logged when it ends. `operator`: the caller, if it came through the control socket. */
+  /** Never rejects. A stream or large answer is logged when it ends. `operator`: the caller, if it came through the control socket. */
   async handle(request: HttpRequest, operator?: Caller): Promise<HttpResponse> {
     const requestId = newRequestId(request.headers.get('x-request-id'));
     const exchange: Exchange = {
@@ -152,16 +152,24 @@ export class Pipeline {
     const { status, body } = response;
     if (isBodyStream(body)) return response;
     const endMs = performance.now();
-    // The answer is sent before its line is formatted.
-    if (this.options.onRequest !== undefined || this.options.log.isEnabled('info'))
-      process.nextTick(() => this.#noteRequest(exchange, status, bodySize(body), endMs));
+    const note = (): void => {
+      const sent = request.signal.aborted ? CLIENT_GONE_STATUS : status;
+      this.#noteRequest(exchange, sent, bodySize(body), endMs);
+    };
     const { reservation, ends } = exchange;
     if (reservation === undefined && ends.length === 0) {
+      // The answer is sent before its line is formatted.
+      if (this.options.onRequest !== undefined || this.options.log.isEnabled('info'))
+        process.nextTick(note);
       exchange.isOver = true;
       this.options.onAnswerOver?.(0);
       return response;
     }
-    return { ...response, clientKey: clientKeyOf(exchange), onOver: () => this.#end(exchange) };
+    const onSent = (): void => {
+      this.#end(exchange);
+      note();
+    };
+    return { ...response, clientKey: clientKeyOf(exchange), onOver: onSent };
   }
 
   #end(exchange: Exchange): void {

@@ -144,11 +144,16 @@ onBothAdapters('HTTP contract', (kind) => {
     const size = 20 * 1024 * 1024;
     const content = Buffer.alloc(size, 'abcdefghijklmnopqrstuvwxyz0123456789').toString('latin1');
     const answer = answerOf([resultOf(content)]);
-    const world = await startWorld({ kind, search: async () => answer });
+    const asked = gate();
+    const search = async () => {
+      asked.open();
+      return answer;
+    };
+    const world = await startWorld({ kind, search });
     const wire = openWire(world.server);
     wire.socket.pause();
     wire.post('/api/search', SEARCH_BODY, 'Connection: close\r\n');
-    await eventually(() => world.lines.some((line) => line['route'] === '/api/search'));
+    await asked.opened;
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
     // Four readings of whatever is there, with pauses, then the rest.
     for (let i = 0; i < 4; i++) {
@@ -166,6 +171,8 @@ onBothAdapters('HTTP contract', (kind) => {
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     assert.ok(sent.length > size);
     assert.equal(digest(sent), digest(JSON.stringify(answer)));
+    await eventually(() => world.lines.some(({ route }) => route === '/api/search'));
+    assert.equal(world.lines.find(({ route }) => route === '/api/search')!['status'], 200);
   });
 
   test('close waits for running requests and refuses new connections', async () => {
