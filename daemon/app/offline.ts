@@ -7,7 +7,7 @@ import type { Services } from '../api/shapes/endpoint-services.ts';
 import type { OperatorService } from '../api/shapes/operator-service.ts';
 import { createLocalServer } from '../http/server.ts';
 import { openControlPlane } from './control-plane.ts';
-import { type Index, openIndex } from './open-index.ts';
+import { type Index, isElsewhere, openIndex } from './open-index.ts';
 import { omitUndefined } from '../base/omit-undefined.ts';
 import { removeOffline, unlistedOf } from '../sync/connections/remove-repos.ts';
 import { RepoDirectory } from '../repos/directory.ts';
@@ -63,6 +63,7 @@ function operatorServiceOf(
         registry.all.map((repo) => ({
           ...repo,
           isListed: unlistedOf(registry.stored, [repo.repoId]).size === 0,
+          isElsewhere: isElsewhere({ catalog, store }, repo.repoId),
           ...omitUndefined({ indexedAt: catalog.repo(repo.repoId)?.record.indexedAt }),
         })),
       change: (repoIds, change, actor) => registry.change(repoIds, change, { actor }),

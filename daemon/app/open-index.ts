@@ -73,6 +73,14 @@ function knownRepoPaths(
   };
 }
 
+/** Whether a repo is in the store only because of another daemon, as far as this index knows. */
+export function isElsewhere(
+  { store, catalog }: Pick<Index, 'store' | 'catalog'>,
+  repoId: number,
+): boolean {
+  return store.kind !== 'embedded' && catalog.repo(repoId) === undefined;
+}
+
 /** The data directory must be locked. */
 export function instanceOf({ kind }: Pick<Store, 'kind'>, dataDir: string): string {
   if (kind === 'embedded') return 'embedded';

@@ -32,6 +32,7 @@ import type { MemberSync } from '../sync/members/member-sync.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { HealthSeries } from './health-series.ts';
 import type { Instance } from './instance.ts';
+import { isElsewhere } from './open-index.ts';
 import type { Reread } from './reread.ts';
 
 export interface DaemonParts {
@@ -129,6 +130,7 @@ function rulesOf(instance: Instance): readonly RepoRule[] {
       ...repo,
       isServed: served.has(repoId),
       isListed: instance.indexer.connections?.has(repoId) === true,
+      isElsewhere: isElsewhere(instance.index, repoId),
       ...omitUndefined({ indexedAt: instance.catalog.repo(repoId)?.record.indexedAt }),
       failure: failed.reasonOf(repoId),
     };

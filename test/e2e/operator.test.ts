@@ -19,6 +19,7 @@ import { readCatalog } from '../../daemon/app/read-catalog.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, index, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 
 interface UserView {
   readonly id: string;
@@ -492,3 +493,28 @@ void test('visibility and enforcement of sources given as arguments', async () =
     })),
   );
 });
+
+void test(
+  'daemons on one store: a repository is removed only where it is indexed',
+  { skip: POSTGRES_MISSING },
+  async () => {
+    const server = await startPostgres();
+    const env = { TRAWL_DATABASE_URL: await server.createDatabase() };
+    const [one, other] = ['a', 'b'].map((name) => {
+      const operator = new OperatorApi(path.join(temporaryFolder(), 'data'), env);
+      const source = path.join(temporaryFolder(), name);
+      mkdirSync(source);
+      writeFileSync(path.join(source, 'a.txt'), 'plum\n');
+      return { operator, source };
+    }) as [{ operator: OperatorApi; source: string }, { operator: OperatorApi; source: string }];
+    for (const { operator, source } of [one, other]) await operator.ok(['index', source]);
+    const names = async () =>
+      (await other.operator.rows<{ repo: string }>(['repo', 'list'])).map(({ repo }) => repo);
+    const remove = ['repo', 'remove', 'local/b'];
+    assert.match(await one.operator.refused(remove), /local\/b is not in this index/);
+    assert.deepEqual(await names(), ['local/a', 'local/b']);
+    await other.operator.ok(remove);
+    assert.deepEqual(await names(), ['local/a']);
+    await server.remove();
+  },
+);

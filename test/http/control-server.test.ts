@@ -89,7 +89,7 @@ test('a refusal has its message; only the operator sees the cause of an internal
 
 test('the removal of repositories is acknowledged only if all are removed', async () => {
   const ruleOf = (repoId: number, name: string): RepoRule => {
-    const state = { isServed: false, isListed: false };
+    const state = { isServed: false, isListed: false, isElsewhere: false };
     return { repoId, name, visibility: 'public', enforcement: 'none', ...state };
   };
   let rules = [ruleOf(1, 'apple'), ruleOf(2, 'busy'), ruleOf(3, 'cherry'), ruleOf(4, 'date')];

@@ -13,6 +13,8 @@ export interface RepoRule extends Pick<RepoRecord, 'repoId' | 'name' | 'visibili
   readonly isServed?: boolean;
   /** A connection lists it. */
   readonly isListed: boolean;
+  /** Of a shared store, and not in the index of this data directory: another daemon may serve it. */
+  readonly isElsewhere: boolean;
   /** ISO 8601; absent: never. */
   readonly indexedAt?: string;
 }
@@ -28,7 +30,7 @@ export interface RepoRules {
   list(): readonly RepoRule[];
   /** In effect when it resolves; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RuleChange, actor: Actor): Promise<void>;
-  /** Only those that are neither served nor listed, and whose job ends within 10 s. Recorded. Errors: NOT_READY; those of the disk. */
+  /** Only those that are neither served nor listed nor elsewhere, and whose job ends within 10 s. Recorded. Errors: NOT_READY; those of the disk. */
   remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;
 }
 

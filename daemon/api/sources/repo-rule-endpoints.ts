@@ -121,6 +121,13 @@ export const removeRepos = endpoint(
         `Nothing was removed: ${someNames(served.map(({ name }) => name))} is served, or a connection lists it; remove it ` +
           'from the sources of the daemon, or exclude it in the configuration of the connection.',
       );
+    const elsewhere = found.filter((one) => one.isElsewhere);
+    if (elsewhere.length > 0)
+      throw new ApiError(
+        'INVALID_REQUEST_BODY',
+        `Nothing was removed: ${someNames(elsewhere.map(({ name }) => name))} is not in this index, so another daemon of the ` +
+          'store may serve it; remove it there.',
+      );
     await operator.rules.remove(repoIds, actor);
     const left = operator.rules.list().filter(({ repoId }) => repoIds.has(repoId));
     if (left.length > 0)
