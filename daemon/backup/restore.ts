@@ -60,7 +60,7 @@ export interface RestoreReport {
   /** ISO 8601, when the backup was made. */
   readonly createdAt: string;
   readonly repoCount: number;
-  /** Of them those whose clones the daemon fetches again. */
+  /** Of them those whose clones are not there: the daemon fetches them again. */
   readonly cloneCount: number;
   readonly userCount: number;
   readonly hasIndex: boolean;
@@ -124,7 +124,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   return {
     createdAt: unpacked.header.createdAt,
     repoCount: catalog.repos.length,
-    cloneCount: catalog.repos.filter(isHosted).length,
+    cloneCount: catalog.repos.filter((repo) => isHosted(repo) && !hasClone(dataDir, repo)).length,
     userCount,
     hasIndex: unpacked.header.hasIndex,
     replaced: [
@@ -147,6 +147,10 @@ async function readCatalog(staging: string, file: string): Promise<CatalogState>
 
 function isHosted({ record: { repoId, source } }: CatalogRepo): boolean {
   return source.path.endsWith(path.join(path.sep, MIRROR_FOLDER, `${repoId}.git`));
+}
+
+function hasClone(dataDir: string, { record: { repoId } }: CatalogRepo): boolean {
+  return existsSync(path.join(dataDir, MIRROR_FOLDER, `${repoId}.git`));
 }
 
 /**

@@ -531,7 +531,8 @@ void test('a restore keeps the clones of its repositories, and removes those of 
   await ok(['backup', file, '--data-dir', dataDir], {});
   for (const target of [dataDir, other]) {
     assert.deepEqual(readdirSync(path.join(target, 'clones')).sort(), ['1.git', '1.json']);
-    await ok(['restore', file, '--force', '--data-dir', target], {});
+    const { stderr } = await ok(['restore', file, '--force', '--data-dir', target], {});
+    assert.equal(/1 clone must be fetched again/.test(stderr), target === other, stderr);
   }
   assert.deepEqual(readdirSync(path.join(dataDir, 'clones')).sort(), ['1.git', '1.json']);
   assert.deepEqual(readdirSync(path.join(other, 'clones')), []);
