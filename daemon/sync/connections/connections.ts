@@ -268,12 +268,15 @@ export class Connections {
       Object.entries(connections).map(([name, settings]) => {
         const former = before.get(name);
         const isSame = isDeepStrictEqual(former?.settings, settings);
-        if (former !== undefined && isSame && !areReopened) return [name, former];
-        if (!isSame) changed.add(name);
+        if (former !== undefined && isSame)
+          return [name, areReopened ? { settings: former.settings } : former];
+        changed.add(name);
         return [name, { settings }];
       }),
     );
-    for (const [name, one] of before) if (this.#configured.get(name) !== one) closed.add(one);
+    // What uses a host that is only opened again ends with it.
+    for (const [name, one] of before)
+      if (this.#configured.get(name)?.settings !== one.settings) closed.add(one);
     await this.#applyConfiguration();
   }
 

@@ -72,6 +72,24 @@ const clones = (dataDir: string): string[] =>
     .filter((name) => name.endsWith('.git'))
     .sort();
 
+test('a listing keeps its host while the hosts are opened again; a changed connection closes it', async () => {
+  const host = localHost();
+  let closedCount = 0;
+  const close = async (): Promise<void> => void closedCount++;
+  const open = (name: string) => ({ ...host.open(name), close });
+  await using index = await openConnected(temporaryFolder(), { open }, { c: settingsOf() });
+  await index.settle();
+  host.beforePage = async () => {
+    host.beforePage = undefined;
+    await index.connections.configure({ c: settingsOf() }, true);
+    assert.equal(closedCount, 0);
+  };
+  assert.equal((await index.sync('c')).state, 'COMPLETED');
+  await index.sync('c');
+  await index.configure({ c: settingsOf({ keepDeleted: true }) });
+  assert.equal(closedCount, 1);
+});
+
 test('requests to a host and progress of a fetch are in the job, and regularly in its log', async (t) => {
   const host = localHost();
   const reported: unknown[] = [];
