@@ -1,7 +1,7 @@
 // Grants of the configuration (API.md 19.5): to users, groups or everyone, for repos by globs over their names. Evaluated
 // by repo-access-resolver.ts.
 
-import picomatch from 'picomatch';
+import { globTest } from '../base/glob-test.ts';
 import type { PermissionsConfiguration } from '../base/config/file-schema.ts';
 
 export interface ConfiguredGrant {
@@ -19,7 +19,7 @@ export function configuredGrants({
   return grants.map(({ to, repos }) => ({
     isForEveryone: to.includes('everyone'),
     emails: new Set(to.flatMap((one) => emailsOf(one, groups)).map((email) => email.toLowerCase())),
-    covers: picomatch([...repos], { dot: true }),
+    covers: globTest(repos),
   }));
 }
 

@@ -2,8 +2,8 @@
 // listed projects are public. With one they are private, even if everybody sees them in a list: rights are granted per ref,
 // and a fetch may contain branches that only the credential may read.
 
-import picomatch from 'picomatch';
 import { z } from 'zod';
+import { globTest } from '../base/glob-test.ts';
 import type { SettingsOf } from '../base/config/connections.ts';
 import { HostError, type Host, type HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
@@ -43,8 +43,7 @@ export class Gerrit extends HttpHost<Settings> implements Host {
       gitUser: user ?? '',
       selection: { exclude: { paths: exclude.projects } },
     });
-    // Options as in select.ts.
-    const matches = picomatch(projects, { dot: true, nocase: true, nonegate: true });
+    const matches = globTest(projects, { ignoresCase: true });
     this.#isSelected = (name) => projects.length === 0 || matches(name);
   }
 

@@ -1,7 +1,7 @@
 // Selects among a host's repositories for a connection: required topics, and exclusions, which beat everything else (API.md
 // 19.4). Globs ignore case, as hosts do.
 
-import picomatch from 'picomatch';
+import { globTest } from '../base/glob-test.ts';
 import type { HostRepo } from './host.ts';
 
 /** As in connections; members unknown to a kind of host are absent. */
@@ -21,9 +21,9 @@ export interface Selection {
 
 /** A test whether a repository is kept. */
 export function selectionFilter({ topics = [], exclude }: Selection): (repo: HostRepo) => boolean {
-  const isTopicSelected = matcherOf(topics);
-  const isExcludedTopic = matcherOf(exclude.topics ?? []);
-  const isExcludedPath = matcherOf(exclude.paths ?? []);
+  const isTopicSelected = globTest(topics, { ignoresCase: true });
+  const isExcludedTopic = globTest(exclude.topics ?? [], { ignoresCase: true });
+  const isExcludedPath = globTest(exclude.paths ?? [], { ignoresCase: true });
   const { min = 0, max = Infinity } = exclude.size ?? {};
   return (repo) => {
     if (exclude.forks === true && repo.isFork) return false;
@@ -32,11 +32,4 @@ export function selectionFilter({ topics = [], exclude }: Selection): (repo: Hos
     if (repo.size !== undefined && (repo.size < min || repo.size > max)) return false;
     return topics.length === 0 || repo.topics.some(isTopicSelected);
   };
-}
-
-/** Whether a text matches one of the globs; without globs nothing matches. */
-function matcherOf(globs: readonly string[]): (text: string) => boolean {
-  if (globs.length === 0) return () => false;
-  const matches = picomatch([...globs], { dot: true, nocase: true, nonegate: true });
-  return (text) => matches(text);
 }

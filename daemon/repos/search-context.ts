@@ -1,6 +1,6 @@
 // Search contexts (API.md 19.5): which repositories belong to one. Callers pass in only visible repositories.
 
-import picomatch from 'picomatch';
+import { globTest } from '../base/glob-test.ts';
 import type { ContextSettings } from '../base/config/file-schema.ts';
 
 /** By name, as configured. */
@@ -40,8 +40,7 @@ function matcherOf(
   connections: readonly string[],
   topics: readonly string[],
 ): RepoTest {
-  // Without globs, picomatch's test matches nothing.
-  const hasName = picomatch([...globs], { dot: true, nonegate: true });
+  const hasName = globTest(globs);
   const selected = new Set(connections);
   const lowered = new Set(topics.map((topic) => topic.toLowerCase()));
   return (repo) =>

@@ -51,3 +51,9 @@ test('which repositories a connection keeps', () => {
     assert.equal(paths.join(' '), kept, name);
   }
 });
+
+test('parentheses in globs are characters', () => {
+  const isKept = selectionFilter({ exclude: { paths: ['acme/old (x)/*'] } });
+  assert.equal(isKept(repo('acme/old (x)/tool')), false);
+  assert.equal(isKept(repo('acme/old x/tool')), true);
+});

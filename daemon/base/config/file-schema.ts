@@ -51,7 +51,17 @@ const permissionsSchema = z
             )
             .min(1)
             .describe('user:<email>, group:<name> or everyone.'),
-          repos: z.array(z.string().min(1)).min(1).describe('Globs over names of repositories.'),
+          repos: z
+            .array(
+              z
+                .string()
+                .min(1)
+                .refine((glob) => !glob.startsWith('!'), {
+                  error: 'grants have no exceptions; name only what this one covers',
+                }),
+            )
+            .min(1)
+            .describe('Globs over names of repositories.'),
         }),
       )
       .default([])

@@ -1,7 +1,7 @@
 // Glob lists over paths from the configuration (API.md 19.3, 19.4): `*`, `**`, `?`, `[...]`, `{a,b}`, matched against the
 // whole path; `!` in front includes again, and the last glob that matches decides.
 
-import picomatch from 'picomatch';
+import { globTest } from '../../base/glob-test.ts';
 import { folderOf } from '../../base/paths.ts';
 
 export type PathTest = (path: string) => boolean;
@@ -14,8 +14,7 @@ interface Rule {
 function compile(glob: string): Rule {
   const isNegated = glob.startsWith('!');
   const pattern = (isNegated ? glob.slice(1) : glob).replace(/^\.?\//, '');
-  const matches = picomatch(pattern, { dot: true, nonegate: true });
-  return { isNegated, matches: (path) => matches(path) };
+  return { isNegated, matches: globTest([pattern]) };
 }
 
 /**

@@ -5,8 +5,8 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import picomatch from 'picomatch';
 import { messageOf } from '../../base/caught.ts';
+import { globTest } from '../../base/glob-test.ts';
 import { compareText, REPLACEMENT } from '../../base/paths.ts';
 import type { ListingIssue } from '../../hosts/host.ts';
 import { errorCodeOf, isGone } from '../../sources/disk/disk.ts';
@@ -290,7 +290,7 @@ function partOf(segment: string): Part {
   if (!/[*?[\]{}]/.test(segment)) return name;
   // Encoded characters are literal.
   const glob = decoded(segment, (text) => text.replace(/[\\*?[\]{}()!+@|]/g, String.raw`\$&`));
-  return picomatch(glob, { noextglob: true, nonegate: true });
+  return globTest([glob], { matchesDot: false });
 }
 
 function decoded(text: string, change: (escaped: string) => string): string {

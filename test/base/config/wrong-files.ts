@@ -80,6 +80,10 @@ const PERMISSIONS = [
     '3: permissions.grants.0.repos: empty; give at least one',
   ),
   rule(
+    '{"permissions": {"grants": [{"to": ["everyone"],\n"repos": ["h/a/*", "!h/a/b"]}]}}',
+    '2: permissions.grants.0.repos.1: "!h/a/b"; grants have no exceptions; name only what this one covers',
+  ),
+  rule(
     '{"permissions": {"grants": [{"to": ["group:none"], "repos": ["x"]}]}}',
     '1: permissions.grants.0.to.0: "group:none"; there is no such group',
   ),

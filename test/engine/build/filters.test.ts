@@ -48,7 +48,11 @@ test('globs', () => {
     ['{a,b}/?.[ch]', 'b/x.h', true],
     ['{a,b}/?.[ch]', 'c/x.h', false],
     ['/a', 'a', true],
-    ['(a)', '(a)', true],
+    ['(a)/*', '(a)/b', true],
+    ['(a|b)', 'a', false],
+    ['a|b', 'a', false],
+    ['@(a)', 'a', false],
+    ['[(]a', '(a', true],
   ];
   for (const [glob, path, expected] of cases)
     assert.equal(compileGlobs([glob])(path), expected, `${glob} ${path}`);
