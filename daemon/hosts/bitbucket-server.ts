@@ -7,6 +7,7 @@ import type { Host, HostRepo } from './host.ts';
 import { HttpHost, type HostParts } from './http-host.ts';
 import { pathOf, type PlainApi } from './plain-api.ts';
 import { type Listed, oneRepo, type Target, type Targets } from './targets.ts';
+import type { Fetch } from './transport.ts';
 
 type Settings = SettingsOf<'bitbucket'>;
 
@@ -78,6 +79,10 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
     return token === undefined ? 'anonymous' : (user ?? 'an access token');
   }
 
+  protected override api(signal: AbortSignal): PlainApi {
+    return super.api(signal, { fetch: withForbidden(this.transport.fetchUntil(signal)) });
+  }
+
   #paged(name: string, address: string, query: { archived?: string }, api: PlainApi): Target {
     const question = { host: this.nameHost, what: name };
     return { name, pages: () => this.#pages(address, query, api, question) };
@@ -103,6 +108,16 @@ export class BitbucketServer extends HttpHost<Settings> implements Host {
   async #repository(path: string, api: PlainApi): Promise<HostRepo> {
     return repoOf(await api.get(repositorySchema, addressOf(path)), this.settings.url);
   }
+}
+
+/** The host answers 401, as to a wrong credential, also where a good one may not read. Source: its REST reference, `projects`. */
+function withForbidden(fetch: Fetch): Fetch {
+  return async (url, options) => {
+    const response = await fetch(url, options);
+    if (response.status !== 401) return response;
+    const text = await response.text();
+    return new Response(text, { status: text.includes('.AuthorisationException"') ? 403 : 401 });
+  };
 }
 
 /** @param repo  `KEY/slug` */

@@ -236,3 +236,28 @@ test('bitbucket server: a server below a path; tokens with and without a user', 
     assert.equal(await host.probe(SIGNAL), 'user' in settings ? 'ann' : 'an access token');
   }
 });
+
+test('bitbucket server: a project that the token may not read does not stop the others', async (t) => {
+  const errors = [
+    {
+      context: null,
+      message: 'You are not permitted to access this resource',
+      exceptionName: 'com.atlassian.bitbucket.AuthorisationException',
+    },
+  ];
+  const answered = (requested: Requested) =>
+    requested.path.includes('/CLOSED/')
+      ? { status: 401, body: { errors } }
+      : answer(requested, worldOf(1));
+  const settings = { ...common, projects: ['CLOSED', 'FULL'], repos: ['CLOSED/one'] };
+  const { host } = await served(t, answered, settings);
+  const { repos, issues } = await listAll(host);
+  assert.deepEqual(pathsOf({ repos }), ['FULL/p0']);
+  assert.deepEqual(
+    issues.map(({ code, target }) => [code, target]),
+    [
+      ['NOT_ALLOWED', 'projects: CLOSED'],
+      ['NOT_ALLOWED', 'repos: CLOSED/one'],
+    ],
+  );
+});
