@@ -108,7 +108,9 @@ const ofGithub = z.object({
     clone_url: url,
     ssh_url: url,
     private: flag,
+    /** Of Gitea, also to be seen of the owner: not private, but only members see the owner. */
     internal: flag,
+    owner: z.object({ visibility: z.string().optional() }).optional().catch(undefined),
     /** Seconds, or text. Only GitHub. */
     pushed_at: z.union([z.number(), z.string()]).optional().catch(undefined),
     visibility: z.enum(['public', 'internal', 'private']).optional().catch(undefined),
@@ -133,18 +135,21 @@ const ofBitbucketCloud = z.object({
     links: z.object({ html: z.object({ href: url }).optional() }).optional(),
   }),
 });
+const bitbucketServerRepository = z.object({
+  id,
+  slug: path,
+  public: flag,
+  project: z.object({ key: path, public: flag }),
+  links: z
+    .object({ clone: z.array(z.object({ href: url })).max(10) })
+    .optional()
+    .catch(undefined),
+});
 const ofBitbucketServer = z.object({
   date: z.string().optional().catch(undefined),
-  repository: z.object({
-    id,
-    slug: path,
-    public: flag,
-    project: z.object({ key: path }),
-    links: z
-      .object({ clone: z.array(z.object({ href: url })).max(10) })
-      .optional()
-      .catch(undefined),
-  }),
+  repository: bitbucketServerRepository.optional(),
+  /** Of `repo:modified`, in place of `repository`. */
+  new: bitbucketServerRepository.optional().catch(undefined),
 });
 
 /** The first match counts: Gitea also sends GitHub's header. */
@@ -185,14 +190,15 @@ function githubReader(codeHostType: 'github' | 'gitea'): Kind['read'] {
   };
 }
 
-/** GitHub reports it; in Gitea's deliveries a repository that is not private may be internal. */
+/** GitHub reports it; Gitea has flags, and that of the owner, as in listings. */
 function ofGithubs(
   repository: z.output<typeof ofGithub>['repository'],
 ): WebhookChange['visibility'] {
-  const visibility =
-    repository.visibility ?? (repository.internal === true ? 'internal' : undefined);
+  const { visibility, private: isPrivate, internal, owner } = repository;
   if (visibility === 'internal') return visibility;
-  return visibility === 'private' || repository.private === true ? 'private' : undefined;
+  const isHidden = visibility === 'private' || isPrivate === true || internal === true;
+  if (isHidden || owner?.visibility === 'private') return 'private';
+  return owner?.visibility === 'limited' ? 'internal' : undefined;
 }
 
 /** Source: GitLab's documents of its API, `visibility_level`. */
@@ -224,13 +230,15 @@ function readBitbucket(event: string, payload: unknown): WebhookChange | undefin
     return { repository, isPush, visibility: isPrivate === true ? 'private' : undefined };
   }
   const { data } = ofBitbucketServer.safeParse(payload);
-  if (data === undefined) return undefined;
-  const { id: hostId, slug, project, links, public: isPublic } = data.repository;
+  const server = data?.repository ?? data?.new;
+  if (server === undefined) return undefined;
+  const { id: hostId, slug, project, links, public: isPublic } = server;
   const location = addresses([], links?.clone.map(({ href }) => href) ?? []);
   const path = `${project.key}/${slug}`;
   const repository = { codeHostType: 'bitbucketServer' as const, hostId, path, ...location };
-  const visibility = isPublic === false ? 'private' : undefined;
-  return { repository, isPush, visibility, ...pushedAt(data.date) };
+  // All repositories of a public project are public.
+  const visibility = isPublic === false && project.public !== true ? 'private' : undefined;
+  return { repository, isPush, visibility, ...pushedAt(data?.date) };
 }
 
 /** @param time  seconds since the epoch, or text */

@@ -250,7 +250,13 @@ test('any event can report that a repository is not public', () => {
   assert.equal(visibilityOf(onGithub, github, { private: false, visibility: 'public' }), undefined);
   assert.equal(visibilityOf(onGithub, github, { private: 'yes', visibility: 7 }), undefined);
   assert.equal(visibilityOf(onGitea, gitea, { private: true, internal: false }), 'private');
-  assert.equal(visibilityOf(onGitea, gitea, { private: false, internal: true }), 'internal');
+  assert.equal(visibilityOf(onGitea, gitea, { private: false, internal: true }), 'private');
+  for (const [visibility, expected] of [
+    ['private', 'private'],
+    ['limited', 'internal'],
+    ['public', undefined],
+  ] as const)
+    assert.equal(visibilityOf(onGitea, gitea, { private: false, owner: { visibility } }), expected);
   const onGitlab = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': SECRET };
   for (const [level, visibility] of [
     [0, 'private'],
@@ -265,6 +271,16 @@ test('any event can report that a repository is not public', () => {
   assert.equal(visibilityOf(onBitbucket, bitbucketCloud, { is_private: true }), 'private');
   assert.equal(visibilityOf(onBitbucket, bitbucketServer(), { public: false }), 'private');
   assert.equal(visibilityOf(onBitbucket, bitbucketServer(), { public: true }), undefined);
+  const inPublicProject = { public: false, project: { key: 'PROJ', public: true } };
+  assert.equal(visibilityOf(onBitbucket, bitbucketServer(), inPublicProject), undefined);
+  const { repository, ...server } = JSON.parse(bitbucketServer()) as { repository: object };
+  const modified = JSON.stringify({
+    ...server,
+    old: { ...repository, public: true },
+    new: repository,
+  });
+  const event = { 'x-event-key': 'repo:modified' };
+  assert.equal(visibilityOf(event, modified, { public: false }, 'new'), 'private');
 });
 
 const WRONG: Readonly<Record<string, Record<string, string>>> = {
