@@ -53,11 +53,14 @@ export function pushMarkOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
 }
 
+/** Some hosts say that there is something that the credential may not read. */
+const UNSEEN: ReadonlySet<string> = new Set(['NOT_FOUND', 'NOT_ALLOWED']);
+
 async function foundOrNone(fetched: Promise<HostRepo>): Promise<HostRepo | undefined> {
   try {
     return await fetched;
   } catch (error) {
-    if (error instanceof HostError && error.code === 'NOT_FOUND') return undefined;
+    if (error instanceof HostError && UNSEEN.has(error.code)) return undefined;
     throw error;
   }
 }

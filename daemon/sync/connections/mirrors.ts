@@ -54,6 +54,8 @@ export interface MirrorsOptions {
   readonly log: Log;
 }
 
+const REFUSALS: ReadonlySet<string> = new Set(['NOT_FOUND', 'NOT_ALLOWED', 'NOT_AUTHENTICATED']);
+
 export class Mirrors {
   readonly #options: MirrorsOptions;
   /** Repos to fetch before the next read. */
@@ -201,15 +203,35 @@ export class Mirrors {
           log,
         });
         this.#doubted.delete(repoId);
+        // What was hidden may be visible again.
+        if (this.#others.delete(repoId)) this.#options.relist(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
-        if (index === remotes.length - 1 || error instanceof OtherRepositoryError) throw error;
+        if (error instanceof OtherRepositoryError) throw error;
+        if (index === remotes.length - 1) {
+          if (isRefusal(error)) await this.#confirmRefused(repoId, repoHost, host, signal);
+          throw error;
+        }
         log.warn('a repository could not be fetched by one of its connections', {
           path: facts.path,
           error: messageOf(error),
         });
       }
+    }
+  }
+
+  /** What git may not fetch may no longer be public. Errors: OtherRepositoryError; the reason of the signal. */
+  async #confirmRefused(
+    repoId: number,
+    repoHost: RepoHost,
+    host: MirrorRemote['host'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await this.#confirm(repoId, repoHost, host, signal);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
     }
   }
 
@@ -223,7 +245,6 @@ export class Mirrors {
     const visibility = registry.byId(repoId)?.visibility ?? 'unknown';
     try {
       await confirmRepository(repoHost, visibility, host, signal);
-      this.#others.delete(repoId);
     } catch (error) {
       if (!(error instanceof OtherRepositoryError)) throw error;
       const isFirst = !this.#others.has(repoId);
@@ -272,6 +293,11 @@ export class Mirrors {
       log.warn('a leftover of a mirror could not be removed', { name, error: messageOf(error) });
     }
   }
+}
+
+/** The host does not give the credential the repository, whatever the reason. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof HostError && REFUSALS.has(error.code);
 }
 
 /** Removes the mirror of a removed repo, and its stamp. */

@@ -524,6 +524,34 @@ test('a new repository at the address of a public one is not shown before a list
   assert.deepEqual(await guestFinds('sloe'), []);
 });
 
+test('a public repository that the host refuses is hidden until the host gives it again', async () => {
+  const folder = path.join(temporaryFolder(), 'place');
+  renameSync(makeRepo(PLUM), folder);
+  const host = hostOf(folder);
+  await using index = await settled(host, { settings: ENFORCING });
+  const guestFinds = guestOf(index);
+  const fetchNow = async (): Promise<void> => {
+    index.connections.requestFetch(1);
+    await index.settle();
+  };
+  const refuse = (code: string) => () => Promise.reject(new HostError(code, 'no'));
+  renameSync(folder, `${folder}-away`);
+  for (const code of ['HOST_UNAVAILABLE', 'NOT_AUTHENTICATED']) {
+    host.answerPath = refuse(code);
+    await fetchNow();
+    assert.equal((await guestFinds('plum')).length, 1, code);
+  }
+  host.failAt = 0;
+  host.answerPath = refuse('NOT_ALLOWED');
+  await fetchNow();
+  assert.deepEqual(await guestFinds('plum'), []);
+  host.failAt = undefined;
+  host.answerPath = undefined;
+  renameSync(`${folder}-away`, folder);
+  await fetchNow();
+  assert.equal((await guestFinds('plum')).length, 1);
+});
+
 test('a page read before a repository became private does not show it again', async () => {
   const host = localHost();
   const folder = makeRepo(PLUM);
