@@ -59,8 +59,8 @@ function causesOf(error: unknown): unknown[] {
 const BY_STATUS: Readonly<Record<number, readonly [code: string, cause: string, step: string]>> = {
   401: [
     'NOT_AUTHENTICATED',
-    'the credential is refused',
-    'it may be wrong, expired or revoked: put a new one where `token` points to',
+    'the credential is refused or missing',
+    'it may be wrong, expired or revoked: put a new one where `token` points to; a connection without `token` reads only what is public',
   ],
   403: [
     'NOT_ALLOWED',

@@ -90,6 +90,8 @@ test('git checks that the repository exists, and the password is needed', async 
     messageOf('other.git', 'secret-word'),
     /owner\/other\.git\/info\/refs: not found/,
   );
+  const without = await open(t, { url: `${server.url}/owner/name.git` });
+  await assert.rejects(without.probe(SIGNAL), /missing \(401\).* reads only what is public/);
   const page = await startServer(t, () => ({ body: '<html>Welcome</html>' }));
   const elsewhere = await open(t, { url: `${page.url}/a/b` });
   await assert.rejects(

@@ -254,7 +254,7 @@ const git = z
       .string()
       .regex(/^(?:(?:https?|ssh):\/\/[^\s/]|file:\/\/\/)\S*$/i, {
         error:
-          'expected http(s)://, ssh:// or file:///; git:// is refused, as it does not authenticate the host; for git@host:owner/name write ssh://git@host/owner/name',
+          'expected http(s)://, ssh:// or file:///, with %20 for a blank; git:// is refused, as it does not authenticate the host; for git@host:owner/name write ssh://git@host/owner/name',
       })
       .refine((url) => URL.canParse(url) && new URL(url).password === '', {
         error: 'expected an address without a password; it goes to user and token',

@@ -198,7 +198,7 @@ const CONNECTIONS = [
 ];
 
 const GIT_URL =
-  'expected http(s)://, ssh:// or file:///; git:// is refused, as it does not authenticate the host; for git@host:owner/name write ssh://git@host/owner/name';
+  'expected http(s)://, ssh:// or file:///, with %20 for a blank; git:// is refused, as it does not authenticate the host; for git@host:owner/name write ssh://git@host/owner/name';
 
 const GIT = [
   shape(connection('"type": "git"'), '1: connections.a.url: missing; expected a text'),
