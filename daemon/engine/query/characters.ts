@@ -26,25 +26,3 @@ export function runEnd(characters: readonly string[], index: number): number {
   while (end < characters.length && !isBlank(characters[end])) end++;
   return end;
 }
-
-/** Whether the query, or the innermost of `depth` open groups, ends at `index`. */
-export function isAtEnd(characters: readonly string[], index: number, depth: number): boolean {
-  return index >= characters.length || (characters[index] === ')' && depth > 0);
-}
-
-/**
- * Whether the operator `or` is at `index`: behind a blank or a group, not last of its level; the caller knows that it is not
- * first.
- * @param groupEnd  index after the last ")" that closed a group
- */
-export function isOr(
-  characters: readonly string[],
-  index: number,
-  depth: number,
-  groupEnd: number,
-): boolean {
-  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
-  if (!isBlank(characters[index - 1]) && groupEnd !== index) return false;
-  const next = index + 'or'.length;
-  return isBlank(characters[next]) && !isAtEnd(characters, skipBlanks(characters, next), depth);
-}

@@ -1,13 +1,12 @@
-// Parses query text into a tree (API.md section 9), from the left; the layout has already found the ends of words, quoted
-// texts and groups. The planner decides what filters mean.
+// Parses query text into a tree (API.md section 9), from its words (query-tokens.ts). The planner decides what filters mean.
 
 import assert from 'node:assert/strict';
-import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from '../regex/query-error.ts';
-import { type Layout, layOut } from './token-ends.ts';
-import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
+import { findPrefix, type Prefix } from './prefixes.ts';
 import { atOnce, type Steps } from '../../base/steps.ts';
 import { parseRegex } from '../regex/syntax.ts';
+import { type QueryWord, wordSteps } from './query-tokens.ts';
 import type { PatternNode, QueryNode, TextNode } from './tree.ts';
 
 export const GROUP_DEPTH_MAX = 250;
@@ -21,13 +20,11 @@ export interface QueryOptions {
 
 interface Reader {
   readonly characters: readonly string[];
-  readonly layout: Layout;
+  readonly words: readonly QueryWord[];
   readonly isRegexEnabled: boolean;
   readonly isFolded: boolean;
+  /** Of the next word. */
   index: number;
-  depth: number;
-  /** Index after the last ")" that closed a group. */
-  groupEnd: number;
 }
 
 /** A part of the query text that became a word or a value, without quotes. */
@@ -49,10 +46,14 @@ export function* parseSteps(query: string, options: QueryOptions): Steps<QueryNo
   const characters = toCharacters(query);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
   const { isRegexEnabled, isFolded = false } = options;
-  const layout = yield* layOut(query, characters, isRegexEnabled);
-  const start = { index: 0, depth: 0, groupEnd: 0 };
+  const words = yield* wordSteps(query, characters, isRegexEnabled);
   yield;
-  return yield* readSides({ characters, layout, isRegexEnabled, isFolded, ...start });
+  return yield* readSides({ characters, words, isRegexEnabled, isFolded, index: 0 });
+}
+
+/** The operator that a word is, by its last character: "(", also of a negated group, ")", "-", or the "r" of `or`. */
+function operatorOf({ characters }: Reader, word: QueryWord | undefined): string | undefined {
+  return word?.kind === 'operator' ? characters[word.end - 1] : undefined;
 }
 
 /** Parses the sides of `or` up to the end of the query, or to the ")" of the innermost group. */
@@ -60,19 +61,18 @@ function* readSides(reader: Reader): Steps<QueryNode> {
   const sides: QueryNode[] = [];
   let items: QueryNode[] = [];
   for (;;) {
-    reader.index = skipBlanks(reader.characters, reader.index);
-    const { characters, index, depth, groupEnd } = reader;
-    if (isAtEnd(characters, index, depth)) break;
-    const isFirst = sides.length === 0 && items.length === 0;
-    if (isFirst || !isOr(characters, index, depth, groupEnd)) {
-      items.push(yield* readItem(reader));
+    const word = reader.words[reader.index];
+    const operator = operatorOf(reader, word);
+    if (word === undefined || operator === ')') break;
+    reader.index++;
+    if (operator !== 'r') {
+      items.push(yield* readItem(reader, word));
       yield;
       continue;
     }
-    if (items.length === 0) throw new QueryError('two operators side by side', index);
+    if (items.length === 0) throw new QueryError('two operators side by side', word.start);
     sides.push(listOf('and', items));
     items = [];
-    reader.index += 'or'.length;
   }
   if (items.length > 0) sides.push(listOf('and', items));
   return listOf('or', sides);
@@ -86,18 +86,15 @@ function listOf(kind: 'and' | 'or', nodes: readonly QueryNode[]): QueryNode {
   return { kind, children: nodes.flatMap((node) => (node.kind === kind ? node.children : [node])) };
 }
 
-function* readItem(reader: Reader): Steps<QueryNode> {
-  const { characters, layout, index } = reader;
-  if (characters[index] === '-') {
-    const target = skipBlanks(characters, index + 1);
-    const isGroup = characters[target] === '(' && layout.isBalanced(target);
-    if (isGroup || findPrefix(characters, target) !== undefined) {
-      reader.index = target;
-      return negate(isGroup ? yield* readGroup(reader) : readFilterOrText(reader));
-    }
-  }
-  if (characters[index] === '(' && layout.isGroup(index)) return yield* readGroup(reader);
-  return readFilterOrText(reader);
+/** Reads the item that begins with this word, the one before the index. */
+function* readItem(reader: Reader, word: QueryWord): Steps<QueryNode> {
+  if (word.kind === 'text') return contentNode(reader, spanOf(word, 'empty text'), {});
+  if (word.kind !== 'operator') return readFilter(reader, word);
+  const isGroup = operatorOf(reader, word) === '(';
+  const node = isGroup
+    ? yield* readGroup(reader, word)
+    : readFilter(reader, reader.words[reader.index++]!);
+  return reader.characters[word.start] === '-' ? negate(node) : node;
 }
 
 function negate(child: QueryNode): QueryNode {
@@ -105,41 +102,25 @@ function negate(child: QueryNode): QueryNode {
   return isNone ? { kind: 'const', value: true } : { kind: 'not', child };
 }
 
-function* readGroup(reader: Reader): Steps<QueryNode> {
-  if (reader.depth === GROUP_DEPTH_MAX) {
-    throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, reader.index);
-  }
-  reader.depth++;
-  reader.index++;
+function* readGroup(reader: Reader, { end, depth }: QueryWord): Steps<QueryNode> {
+  if (depth === GROUP_DEPTH_MAX)
+    throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, end - 1);
   const node = yield* readSides(reader);
-  // Invariant: the layout marks a group only if it has its ")", and this walk does not pass it.
-  assert.equal(reader.characters[reader.index], ')');
-  reader.depth--;
-  reader.index++;
-  reader.groupEnd = reader.index;
+  // Invariant: a "(" is an operator only if its ")" is one.
+  assert.equal(operatorOf(reader, reader.words[reader.index++]), ')');
   return node;
 }
 
-function readFilterOrText(reader: Reader): QueryNode {
-  const found = findPrefix(reader.characters, reader.index);
-  if (found !== undefined) return readFilter(reader, found);
-  const start = reader.index;
-  const span = readSpan(reader, reader.isRegexEnabled);
-  if (span.start === span.end) throw new QueryError('empty text', start);
-  return contentNode(reader, span, {});
+/** Reads the filter whose prefix is the word before the index. */
+function readFilter(reader: Reader, { prefix, end }: QueryWord): QueryNode {
+  const value = reader.words[reader.index++]!;
+  if (value.start === value.end) throw new QueryError('missing value', end);
+  if (!value.isQuoted && findPrefix(reader.characters, value.start) !== undefined)
+    throw new QueryError('a value that begins with a prefix must be quoted', value.start);
+  return filterNode(reader, prefix!, spanOf(value, 'empty value'));
 }
 
-function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
-  const { characters, layout, isRegexEnabled, depth } = reader;
-  const start = skipBlanks(characters, end);
-  if (isAtEnd(characters, start, depth)) throw new QueryError('missing value', end);
-  const isQuoted = layout.closingQuote(start) >= 0;
-  if (!isQuoted && findPrefix(characters, start) !== undefined) {
-    throw new QueryError('a value that begins with a prefix must be quoted', start);
-  }
-  reader.index = start;
-  const span = readSpan(reader, isPatternPrefix(prefix, isRegexEnabled));
-  if (span.start === span.end) throw new QueryError('empty value', start);
+function filterNode(reader: Reader, prefix: Prefix, span: Span): QueryNode {
   if (prefix.kind === 'content') return contentNode(reader, span, { isOfContent: true });
   const position = span.start;
   if (prefix.kind === 'pattern') {
@@ -153,15 +134,10 @@ function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
   return { kind: 'value', prefix: prefix.name, value, position };
 }
 
-function readSpan(reader: Reader, isPattern: boolean): Span {
-  const { characters, layout, index } = reader;
-  const quote = layout.closingQuote(index);
-  if (quote >= 0) {
-    reader.index = quote + 1;
-    return { start: index + 1, end: quote };
-  }
-  reader.index = reader.depth > 0 ? layout.wordEnd(index, isPattern) : runEnd(characters, index);
-  return { start: index, end: reader.index };
+function spanOf({ start, end, isQuoted }: QueryWord, ifEmpty: string): Span {
+  if (!isQuoted) return { start, end };
+  if (end - start === 2) throw new QueryError(ifEmpty, start);
+  return { start: start + 1, end: end - 1 };
 }
 
 function contentNode(reader: Reader, span: Span, where: Pick<TextNode, 'isOfContent'>): QueryNode {

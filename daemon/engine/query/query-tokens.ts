@@ -1,7 +1,7 @@
-// The words of a query as typed, also of one that does not parse: for syntax colours and completion.
+// The words of a query as typed, also of one that does not parse: for the parser, syntax colours and completion.
 
-import { atOnce } from '../../base/steps.ts';
-import { isAtEnd, isOr, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { atOnce, type Steps } from '../../base/steps.ts';
+import { isBlank, runEnd, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { type Layout, layOut } from './token-ends.ts';
 import { findPrefix, isPatternPrefix, type Prefix } from './prefixes.ts';
 
@@ -13,7 +13,7 @@ export interface QueryWord {
   readonly isQuoted: boolean;
   /** Groups around it. */
   readonly depth: number;
-  readonly prefix?: Prefix;
+  readonly prefix: Prefix | undefined;
 }
 
 interface Walk {
@@ -23,20 +23,26 @@ interface Walk {
   readonly words: QueryWord[];
   index: number;
   depth: number;
-  /** Index after the last ")" that closed a group. */
-  groupEnd: number;
 }
 
 /** All words of a query, in order. A prefix is followed by its value, possibly empty. Cost: linear. */
 export function wordsOf(text: string, isRegexEnabled: boolean): readonly QueryWord[] {
-  const characters = toCharacters(text);
-  const layout = atOnce(layOut(text, characters, isRegexEnabled));
-  const start = { index: 0, depth: 0, groupEnd: 0 };
-  const walk: Walk = { characters, layout, isRegexEnabled, words: [], ...start };
-  for (;;) {
+  return atOnce(wordSteps(text, toCharacters(text), isRegexEnabled));
+}
+
+/** As wordsOf, in bounded steps. @param characters  those of `text` */
+export function* wordSteps(
+  text: string,
+  characters: readonly string[],
+  isRegexEnabled: boolean,
+): Steps<readonly QueryWord[]> {
+  const layout = yield* layOut(text, characters, isRegexEnabled);
+  const walk: Walk = { characters, layout, isRegexEnabled, words: [], index: 0, depth: 0 };
+  for (let count = 1; ; count++) {
     walk.index = skipBlanks(characters, walk.index);
     if (walk.index >= characters.length) return walk.words;
     if (!readOperator(walk)) readItem(walk);
+    if (count % 256 === 0) yield;
   }
 }
 
@@ -56,51 +62,69 @@ function readOperator(walk: Walk): boolean {
     if (isGroup) return addOperator(walk, target + 1 - index, 1);
     return findPrefix(characters, target) !== undefined && addOperator(walk, 1, 0);
   }
-  return !isFirst(walk) && isOr(characters, index, depth, walk.groupEnd) && addOperator(walk, 2, 0);
+  return isOr(walk) && addOperator(walk, 2, 0);
 }
 
-/** Whether no item of the query, or of the innermost open group, has been read. */
-function isFirst({ characters, words }: Walk): boolean {
+/** Whether the query, or the innermost open group, ends at `index`. */
+function isAtEnd({ characters, depth }: Walk, index: number): boolean {
+  return index >= characters.length || (characters[index] === ')' && depth > 0);
+}
+
+/** Whether the operator `or` comes next: behind a blank or a group, neither first nor last of its level. */
+function isOr(walk: Walk): boolean {
+  const { characters, words, index } = walk;
+  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
   const last = words.at(-1);
-  return last === undefined || (last.kind === 'operator' && characters[last.end - 1] === '(');
+  const isFirst =
+    last === undefined || (last.kind === 'operator' && characters[last.end - 1] === '(');
+  const isBehindGroup = last?.kind === 'operator' && last.end === index;
+  if (isFirst || !(isBehindGroup || isBlank(characters[index - 1]))) return false;
+  const next = index + 'or'.length;
+  return isBlank(characters[next]) && !isAtEnd(walk, skipBlanks(characters, next));
 }
 
 function addOperator(walk: Walk, size: number, deeper: number): boolean {
   const start = walk.index;
-  walk.index += size;
-  const depth = walk.depth + Math.min(deeper, 0);
-  walk.depth += deeper;
-  if (deeper < 0) walk.groupEnd = walk.index;
-  walk.words.push({ kind: 'operator', start, end: walk.index, isQuoted: false, depth });
+  if (deeper < 0) walk.depth += deeper;
+  addWord(walk, 'operator', start, start + size);
+  if (deeper > 0) walk.depth += deeper;
   return true;
 }
 
+function addWord(
+  walk: Walk,
+  kind: QueryWord['kind'],
+  start: number,
+  end: number,
+  prefix?: Prefix,
+  isQuoted = false,
+): void {
+  walk.words.push({ kind, start, end, isQuoted, depth: walk.depth, prefix });
+  walk.index = end;
+}
+
 function readItem(walk: Walk): void {
-  const { characters, index, depth, isRegexEnabled } = walk;
+  const { characters, index, isRegexEnabled } = walk;
   const found = findPrefix(characters, index);
   if (found === undefined) {
-    readSpan(walk, { kind: 'text' }, isRegexEnabled);
+    readSpan(walk, 'text', isRegexEnabled);
     return;
   }
   const { prefix, end } = found;
-  walk.words.push({ kind: 'prefix', start: index, end, isQuoted: false, depth, prefix });
+  addWord(walk, 'prefix', index, end, prefix);
   const start = skipBlanks(characters, end);
-  const isMissing = isAtEnd(characters, start, depth);
-  walk.index = isMissing ? end : start;
-  if (isMissing)
-    walk.words.push({ kind: 'value', start: end, end, isQuoted: false, depth, prefix });
-  else readSpan(walk, { kind: 'value', prefix }, isPatternPrefix(prefix, isRegexEnabled));
+  if (isAtEnd(walk, start)) {
+    addWord(walk, 'value', end, end, prefix);
+    return;
+  }
+  walk.index = start;
+  readSpan(walk, 'value', isPatternPrefix(prefix, isRegexEnabled), prefix);
 }
 
-function readSpan(walk: Walk, what: Pick<QueryWord, 'kind' | 'prefix'>, isPattern: boolean): void {
+function readSpan(walk: Walk, kind: 'text' | 'value', isPattern: boolean, prefix?: Prefix): void {
   const { characters, layout, index: start, depth } = walk;
   const quote = layout.closingQuote(start);
-  walk.index =
-    quote >= 0
-      ? quote + 1
-      : Math.max(
-          start + 1,
-          depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start),
-        );
-  walk.words.push({ ...what, start, end: walk.index, isQuoted: quote >= 0, depth });
+  const wordEnd = depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start);
+  const end = quote >= 0 ? quote + 1 : Math.max(start + 1, wordEnd);
+  addWord(walk, kind, start, end, prefix, quote >= 0);
 }
