@@ -3,15 +3,14 @@
 // others continue.
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { type Child, killChild } from '../../base/spawn.ts';
-import { findPrograms, outputOf, startEngine, watchTime } from './confine.ts';
+import { findPrograms, outputOf, startEngine } from './confine.ts';
 import { ASCII_PARSERS, CTAGS_PARSERS, ctagsParserOf } from './ctags-languages.ts';
 import { locateTags, type Tag, unclosedPart } from './ctags-tags.ts';
+import { EngineProcess, ProcessPool } from './engine-process.ts';
 import { type Engine, type EngineLimits, type ExtractionFailure, orderSymbols } from './found.ts';
-import { ReaderPool } from './pool.ts';
 
 export function openCtagsEngine(program: CtagsProgram, options: EngineLimits): Engine {
-  const pool = new ReaderPool(options.concurrency, () => new CtagsProcess(program, options));
+  const pool = new ProcessPool(options.concurrency, () => new CtagsProcess(program, options));
   const parsers = new Set(program.parsers);
   const parserOf = (language: string): string | undefined => {
     const parser = ctagsParserOf(language);
@@ -35,10 +34,10 @@ export function openCtagsEngine(program: CtagsProgram, options: EngineLimits): E
 }
 
 async function readTags(
-  pool: ReaderPool<CtagsProcess>,
+  pool: ProcessPool<CtagsProcess>,
   parser: string,
   content: Buffer,
-): Promise<TagsOutcome> {
+): Promise<Tags | ExtractionFailure> {
   const first = await pool.use((ctags) => ctags.read(parser, content));
   if (!('failure' in first) || (first.failure !== 'crash' && first.failure !== 'memory'))
     return first;
@@ -99,108 +98,60 @@ async function asProgram(file: string): Promise<CtagsProgram | undefined> {
   return { command: [file], version: /[\d.]+/.exec(version)?.[0] ?? '', parsers };
 }
 
-type TagsOutcome = { readonly tags: readonly Tag[] } | ExtractionFailure;
-
-interface Request {
-  readonly tags: Tag[];
-  outputMax: number;
-  readonly endWatch: () => void;
-  readonly settle: (outcome: TagsOutcome) => void;
+interface Tags {
+  readonly tags: readonly Tag[];
 }
 
-/** Reads one content at a time. Dead after a failure. */
-class CtagsProcess {
-  readonly #child: Child;
+class CtagsProcess extends EngineProcess<Tags> {
   readonly #program: CtagsProgram;
-  readonly #limits: EngineLimits;
   /** The incomplete last line. */
   #rest = '';
-  #request: Request | undefined;
+  /** Of the running request. */
+  #tags: Tag[] = [];
+  #outputMax = Infinity;
   #message = '';
-  #isDead = false;
-  readonly #ended: Promise<void>;
 
   constructor(program: CtagsProgram, limits: EngineLimits) {
+    super(start(program, limits), limits.timeoutMs);
     this.#program = program;
-    this.#limits = limits;
-    const { child, ended } = start(program, limits);
-    this.#child = child;
-    this.#ended = ended.then((detail) => this.#noteEnd(detail));
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
-  }
-
-  /** Errors: none; failures are outcomes. */
-  read(parser: string, content: Uint8Array): Promise<TagsOutcome> {
-    const index = this.#program.parsers.indexOf(parser);
-    return new Promise((settle) => {
-      const { timeoutMs } = this.#limits;
-      const endWatch = watchTime(this.#child, timeoutMs, () =>
-        this.#fail({ failure: 'timeout', detail: `time limit of ${timeoutMs} ms exceeded` }),
-      );
-      // Bound: 32 times the content, at least 32 MiB.
-      const outputMax = 32 * Math.max(1 << 20, content.length);
-      this.#request = { tags: [], outputMax, endWatch, settle };
-      const filename = `a.${endingOf(index)}`;
-      const command = { command: 'generate-tags', filename, size: content.length };
-      this.#child.stdin.cork();
-      this.#child.stdin.write(`${JSON.stringify(command)}\n`);
-      this.#child.stdin.write(content);
-      this.#child.stdin.uncork();
+  read(parser: string, content: Uint8Array): Promise<Tags | ExtractionFailure> {
+    this.#tags = [];
+    // Bound: 32 times the content, at least 32 MiB.
+    this.#outputMax = 32 * Math.max(1 << 20, content.length);
+    const filename = `a.${endingOf(this.#program.parsers.indexOf(parser))}`;
+    const command = { command: 'generate-tags', filename, size: content.length };
+    const { stdin } = this.child;
+    return this.request(() => {
+      stdin.cork();
+      stdin.write(`${JSON.stringify(command)}\n`);
+      stdin.write(content);
+      stdin.uncork();
     });
   }
 
   #take(text: string): void {
-    if (this.#request !== undefined) {
-      this.#request.outputMax -= text.length;
-      if (this.#request.outputMax < 0) return this.#failOutput();
-    }
+    this.#outputMax -= text.length;
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > 1 << 20) return this.#failOutput();
-    for (const line of lines) this.#takeLine(line);
-  }
-
-  #failOutput(): void {
-    this.#fail({ failure: 'output', detail: 'too many or too long symbols' });
+    if (this.#outputMax < 0 || this.#rest.length > 1 << 20)
+      this.end({ failure: 'output', detail: 'too many or too long symbols' });
+    else for (const line of lines) this.#takeLine(line);
   }
 
   #takeLine(line: string): void {
     const said = parseLine(line);
-    if (said.type === 'tag') this.#request?.tags.push(said.tag);
-    else if (said.type === 'completed') this.#settle({ tags: this.#request?.tags ?? [] });
+    if (said.type === 'tag') this.#tags.push(said.tag);
+    else if (said.type === 'completed') this.settle({ tags: this.#tags });
     else if (said.type === 'error') this.#message = said.message;
   }
 
-  #settle(outcome: TagsOutcome): void {
-    const request = this.#request;
-    if (request === undefined) return;
-    this.#request = undefined;
-    request.endWatch();
-    request.settle(outcome);
-  }
-
-  #noteEnd(detail: string): void {
-    this.#isDead = true;
+  protected override crashOf(detail: string): ExtractionFailure {
     const isMemory = /out of memory|cannot allocate/i.test(this.#message);
     const said = this.#message === '' ? detail : `${this.#message} (${detail})`;
-    this.#settle({ failure: isMemory ? 'memory' : 'crash', detail: `ctags ${said}` });
-  }
-
-  #fail(failure: ExtractionFailure): void {
-    this.#isDead = true;
-    killChild(this.#child);
-    this.#child.stdout.destroy();
-    this.#settle(failure);
-  }
-
-  /** Ends the process; resolves when it has exited. A running read fails. */
-  async close(): Promise<void> {
-    this.#fail({ failure: 'crash', detail: 'closed' });
-    await this.#ended;
+    return { failure: isMemory ? 'memory' : 'crash', detail: `ctags ${said}` };
   }
 }
 

@@ -3,19 +3,18 @@
 // optimising compiler (engine/host/core.ts), 10 s for the grammar of Swift; a process takes 1 s.
 
 import { fileURLToPath } from 'node:url';
-import { type Child, killChild } from '../../base/spawn.ts';
-import { startEngine, watchTime } from './confine.ts';
-import type { Engine, EngineLimits, Extraction } from './found.ts';
+import { startEngine } from './confine.ts';
+import { EngineProcess, ProcessPool } from './engine-process.ts';
+import type { Engine, EngineLimits, Extraction, ExtractionFailure, Found } from './found.ts';
 import { grammarOf, parserVersion } from './grammars.ts';
 import { TEXT_SIZE_MAX } from './text.ts';
-import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
 import { threadFile } from '../../base/program-files.ts';
 
 /** Undefined: the grammars are missing. The objects of a process get `memoryMax` again. */
 export function openTreeSitterEngine(options: EngineLimits): Engine | undefined {
   if (parserVersion() === undefined) return undefined;
-  const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
+  const pool = new ProcessPool(options.concurrency, () => new TreeProcess(options));
   return {
     knows: (language) => grammarOf(language) !== undefined,
     async extract(language, content): Promise<Extraction> {
@@ -34,64 +33,24 @@ export function openTreeSitterEngine(options: EngineLimits): Engine | undefined 
   };
 }
 
-class TreeProcess implements Reader {
-  readonly #child: Child;
-  readonly #timeoutMs: number;
-  readonly #ended: Promise<void>;
-  #settle: ((outcome: Extraction) => void) | undefined;
-  #isDead = false;
-
+class TreeProcess extends EngineProcess<Found> {
   constructor({ timeoutMs, memoryMax }: EngineLimits) {
-    this.#timeoutMs = timeoutMs;
-    const { child, ended } = start(memoryMax);
-    this.#child = child;
-    this.#ended = ended.then((detail) =>
-      this.#end({ failure: 'crash', detail: `tree-sitter: ${detail}` }),
-    );
+    super(start(memoryMax), timeoutMs);
     const answers = new FrameReader<TreeAnswer>();
-    this.#child.stdout.on('data', (bytes: Buffer) => {
+    this.child.stdout.on('data', (bytes: Buffer) => {
       for (const { outcome, isSpent } of answers.take(bytes)) {
-        if (isSpent) this.#end(outcome);
-        else this.#answer(outcome);
+        if (isSpent) this.end(outcome);
+        else this.settle(outcome);
       }
     });
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
-  }
-
-  /** Errors: none; failures are outcomes. */
   read(request: TreeRequest): Promise<Extraction> {
-    return new Promise((resolve) => {
-      const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
-        const detail = `time limit of ${this.#timeoutMs} ms exceeded`;
-        this.#end({ failure: 'timeout', detail });
-      });
-      this.#settle = (outcome) => {
-        endWatch();
-        resolve(outcome);
-      };
-      this.#child.stdin.write(frameOf(request));
-    });
+    return this.request(() => this.child.stdin.write(frameOf(request)));
   }
 
-  #answer(outcome: Extraction): void {
-    const settle = this.#settle;
-    this.#settle = undefined;
-    settle?.(outcome);
-  }
-
-  #end(outcome: Extraction): void {
-    this.#isDead = true;
-    killChild(this.#child);
-    this.#answer(outcome);
-  }
-
-  /** Ends the process; resolves when it has exited. A running read fails. */
-  async close(): Promise<void> {
-    this.#end({ failure: 'crash', detail: 'closed' });
-    await this.#ended;
+  protected override crashOf(detail: string): ExtractionFailure {
+    return { failure: 'crash', detail: `tree-sitter: ${detail}` };
   }
 }
 
