@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import * as format from '../../core/shared/format.ts';
 import * as layout from '../../core/shared/symbols.ts';
 import { compileCore } from '../../daemon/engine/host/core.ts';
-import { SymbolsFileBuilder } from '../../daemon/engine/host/symbols-builder.ts';
+import { SymbolsFileBuilder } from '../../daemon/engine/shards/symbols-builder.ts';
 import { verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
 import { SECTION_NAMES } from '../../daemon/engine/shards/tables.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
 import { SegmentBuilder } from '../host/builder.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
-import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
+import { SymbolsFileBuilder, type SymbolsSummary } from '../shards/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { NewTables } from '../shards/writer.ts';

@@ -3,39 +3,15 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../../core/shared/format.ts';
-import * as layout from '../../../core/shared/symbols.ts';
 import { openOwnSoon } from '../../base/own-file.ts';
 import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, dropCore, instantiateCore } from './core.ts';
+import { type FileLayout, sectionRow, SHARD_LAYOUT, SYMBOLS_LAYOUT } from './file-layout.ts';
 import { mapBriefly } from './mapping.ts';
 import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Whole pages. */
 const CHUNK_SIZE = 1 << 20;
-
-interface Kind {
-  readonly headSize: number;
-  readonly checksumOffset: number;
-  readonly sumsRowOffset: number;
-  checksumOf(core: Core, header: number): bigint;
-}
-
-const SHARD: Kind = {
-  headSize: format.HEADER_SIZE,
-  checksumOffset: format.HEADER_CHECKSUM_OFFSET,
-  sumsRowOffset: rowOffset(format.HEADER_SECTIONS_OFFSET, format.SECTION_PAGE_SUMS),
-  checksumOf: ({ exports }, header) => exports.headerChecksum(header),
-};
-const SYMBOLS: Kind = {
-  headSize: layout.SYMBOLS_HEADER_SIZE,
-  checksumOffset: layout.SYMBOLS_CHECKSUM_OFFSET,
-  sumsRowOffset: rowOffset(layout.SYMBOLS_SECTIONS_OFFSET, layout.SYMBOLS_SECTION_PAGE_SUMS),
-  checksumOf: ({ exports }, header) => exports.symbolsHeaderChecksum(header),
-};
-
-function rowOffset(table: number, kind: number): number {
-  return table + (kind - 1) * format.SECTION_ROW_SIZE;
-}
 
 /** Called after each read with its size; reading goes on when it resolves. Errors end the check. */
 export type Pace = (size: number) => Promise<void>;
@@ -58,17 +34,17 @@ export class PageCheck {
 
   /** The first fault; undefined: none. Errors: those of `pace`; of the machine, if it lacks resources to read a file. */
   async check({ path, size, symbols }: ShardFile, pace: Pace): Promise<ShardProblem | undefined> {
-    const reason = await this.#checkFile(path, size, SHARD, pace);
+    const reason = await this.#checkFile(path, size, SHARD_LAYOUT, pace);
     if (reason !== undefined) return { reason, fault: 'damaged' };
     if (symbols === undefined) return undefined;
-    const ofSymbols = await this.#checkFile(symbols.path, symbols.size, SYMBOLS, pace);
+    const ofSymbols = await this.#checkFile(symbols.path, symbols.size, SYMBOLS_LAYOUT, pace);
     return ofSymbols === undefined ? undefined : { reason: ofSymbols, fault: 'symbols' };
   }
 
   async #checkFile(
     path: string,
     size: number,
-    kind: Kind,
+    layout: FileLayout,
     pace: Pace,
   ): Promise<string | undefined> {
     let file: FileHandle;
@@ -81,21 +57,22 @@ export class PageCheck {
     try {
       const wrongSize = sizeFault((await file.stat()).size, size);
       if (wrongSize !== undefined) return wrongSize;
-      const sums = await this.#readSums(file, size, kind);
-      return typeof sums === 'string' ? sums : await this.#compare(file, sums, kind, pace);
+      const sums = await this.#readSums(file, size, layout);
+      return typeof sums === 'string' ? sums : await this.#compare(file, sums, layout, pace);
     } finally {
       await file.close();
     }
   }
 
-  async #readSums(file: FileHandle, size: number, kind: Kind): Promise<PageSums | string> {
-    const header = await readChunk(file, 0, kind.headSize);
+  async #readSums(file: FileHandle, size: number, layout: FileLayout): Promise<PageSums | string> {
+    const header = await readChunk(file, 0, layout.headSize);
     if (typeof header === 'string') return header;
     new Uint8Array(this.#core.memory.buffer).set(header, this.#chunk);
-    const checksum = BigInt.asUintN(64, kind.checksumOf(this.#core, this.#chunk));
-    if (checksum !== header.readBigUInt64LE(kind.checksumOffset)) return 'header checksum';
-    const start = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_START_OFFSET);
-    const sumsSize = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_SIZE_OFFSET);
+    const checksum = layout.checksumOf(this.#core.exports, this.#chunk);
+    if (checksum !== header.readBigUInt64LE(layout.checksumOffset)) return 'header checksum';
+    const row = sectionRow(layout, layout.sums);
+    const start = header.readUInt32LE(row + format.SECTION_START_OFFSET);
+    const sumsSize = header.readUInt32LE(row + format.SECTION_SIZE_OFFSET);
     const isInside = start + sumsSize + format.TAIL_SIZE === size;
     if (!isInside || sumsSize !== Math.ceil(start / format.PAGE_SIZE) * 4) return 'section table';
     const bytes = await readChunk(file, start, sumsSize);
@@ -106,7 +83,7 @@ export class PageCheck {
   async #compare(
     file: FileHandle,
     { start, bytes }: PageSums,
-    { headSize }: Kind,
+    { headSize }: FileLayout,
     pace: Pace,
   ): Promise<string | undefined> {
     const { exports, memory } = this.#core;

@@ -20,6 +20,7 @@ import {
 } from './mapping.ts';
 import { CheckedPages, fileKeyOf } from './checked-pages.ts';
 import { type Core, dropCore, instantiateCore, MEMORY_PAGES, statusName } from './core.ts';
+import { type FileLayout, sectionStart, SHARD_LAYOUT, SYMBOLS_LAYOUT } from './file-layout.ts';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isMachineFault, isShortage, messageOf } from '../../base/caught.ts';
@@ -59,35 +60,19 @@ export interface ShardFile {
 /** Damaged bytes or symbols; `unmapped`: the machine lacks resources or permission to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 
-/** Where the tables of a kind of file are. */
-interface FileTables {
-  readonly headSize: number;
-  /** Offset of the section rows. */
-  readonly sections: number;
-  readonly checked: readonly (readonly [first: number, behind: number])[];
-  readonly sums: number;
-}
+/** Runs of sections: the first, and the one behind the last. */
+type Runs = readonly (readonly [first: number, behind: number])[];
 
-/** As checked by core/shard/open.ts. */
-const SHARD_TABLES: FileTables = {
-  headSize: format.HEADER_SIZE,
-  sections: format.HEADER_SECTIONS_OFFSET,
-  checked: [
-    [format.SECTION_BLOBS, format.SECTION_POSTINGS],
-    [format.SECTION_GRAM_KEYS, format.SECTION_PAGE_SUMS],
-  ],
-  sums: format.SECTION_PAGE_SUMS,
-};
-/** As checked by core/shard/symbols.ts. */
-const SYMBOL_TABLES: FileTables = {
-  headSize: symbolLayout.SYMBOLS_HEADER_SIZE,
-  sections: symbolLayout.SYMBOLS_SECTIONS_OFFSET,
-  checked: [
-    [symbolLayout.SYMBOLS_SECTION_STARTS, symbolLayout.SYMBOLS_SECTION_ROWS],
-    [symbolLayout.SYMBOLS_SECTION_PARENTS, symbolLayout.SYMBOLS_SECTION_NAMES],
-  ],
-  sums: symbolLayout.SYMBOLS_SECTION_PAGE_SUMS,
-};
+/** Tables as checked by core/shard/open.ts. */
+const SHARD_TABLES: Runs = [
+  [format.SECTION_BLOBS, format.SECTION_POSTINGS],
+  [format.SECTION_GRAM_KEYS, format.SECTION_PAGE_SUMS],
+];
+/** Tables as checked by core/shard/symbols.ts. */
+const SYMBOL_TABLES: Runs = [
+  [symbolLayout.SYMBOLS_SECTION_STARTS, symbolLayout.SYMBOLS_SECTION_ROWS],
+  [symbolLayout.SYMBOLS_SECTION_PARENTS, symbolLayout.SYMBOLS_SECTION_NAMES],
+];
 
 export interface ShardProblem {
   readonly reason: string;
@@ -416,17 +401,16 @@ export class Space {
   /** Sections whose pages are not checked on reading. */
   #tablesOf({ size, symbols }: ShardFile, address: number): TableRange[] {
     const { buffer } = this.core.memory;
-    const ranges = (base: number, { headSize, sections, checked, sums }: FileTables) => {
+    const ranges = (base: number, layout: FileLayout, tables: Runs): TableRange[] => {
+      const { headSize } = layout;
       const header = new DataView(buffer, base, headSize);
-      const startOf = (kind: number): number => {
-        const row = sections + (kind - 1) * format.SECTION_ROW_SIZE;
-        return base + header.getUint32(row + format.SECTION_START_OFFSET, true);
-      };
-      const own = { base, headSize, sums: startOf(sums) };
-      return checked.map(([start, end]) => ({ ...own, start: startOf(start), end: startOf(end) }));
+      const startOf = (kind: number): number => base + sectionStart(header, layout, kind);
+      const own = { base, headSize, sums: startOf(layout.sums) };
+      return tables.map(([start, end]) => ({ ...own, start: startOf(start), end: startOf(end) }));
     };
-    const own = ranges(address, SHARD_TABLES);
-    return symbols === undefined ? own : [...own, ...ranges(address + align(size), SYMBOL_TABLES)];
+    const own = ranges(address, SHARD_LAYOUT, SHARD_TABLES);
+    if (symbols === undefined) return own;
+    return [...own, ...ranges(address + align(size), SYMBOLS_LAYOUT, SYMBOL_TABLES)];
   }
 
   /** Memory in bytes, without shards. */

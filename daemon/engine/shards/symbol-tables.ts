@@ -2,7 +2,8 @@
 
 import * as format from '../../../core/shared/format.ts';
 import * as layout from '../../../core/shared/symbols.ts';
-import type { BuilderSymbol } from '../host/symbols-builder.ts';
+import { SHARD_LAYOUT, sectionStart, SYMBOLS_LAYOUT } from '../host/file-layout.ts';
+import type { BuilderSymbol } from './symbols-builder.ts';
 
 export class SymbolTables {
   readonly #symbols: DataView;
@@ -15,10 +16,9 @@ export class SymbolTables {
     this.#symbols = new DataView(symbols.buffer, symbols.byteOffset, symbols.length);
     this.#shard = new DataView(shard.buffer, shard.byteOffset, shard.length);
     for (let kind = 1; kind <= layout.SYMBOLS_SECTION_COUNT; kind++)
-      this.#starts[kind] = sectionStart(this.#symbols, layout.SYMBOLS_SECTIONS_OFFSET, kind);
-    const table = format.HEADER_SECTIONS_OFFSET;
-    this.#blobs = sectionStart(this.#shard, table, format.SECTION_BLOBS);
-    this.#blocks = sectionStart(this.#shard, table, format.SECTION_BLOCKS);
+      this.#starts[kind] = sectionStart(this.#symbols, SYMBOLS_LAYOUT, kind);
+    this.#blobs = sectionStart(this.#shard, SHARD_LAYOUT, format.SECTION_BLOBS);
+    this.#blocks = sectionStart(this.#shard, SHARD_LAYOUT, format.SECTION_BLOCKS);
   }
 
   /** The symbols of a blob, ascending by start. */
@@ -98,9 +98,4 @@ class NumberReader {
       if (byte < 128) return value;
     }
   }
-}
-
-function sectionStart(view: DataView, table: number, kind: number): number {
-  const row = table + (kind - 1) * format.SECTION_ROW_SIZE;
-  return view.getUint32(row + format.SECTION_START_OFFSET, true);
 }

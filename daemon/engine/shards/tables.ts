@@ -1,6 +1,7 @@
 // Reads a shard's tables, for everything but searches. The core must have opened or checked the bytes.
 
 import * as format from '../../../core/shared/format.ts';
+import { SHARD_LAYOUT, sectionRow } from '../host/file-layout.ts';
 import type { ShardDoc } from './shard-docs.ts';
 
 export interface SectionInfo {
@@ -33,10 +34,6 @@ export const SECTION_NAMES: readonly string[] = [
   'page sums',
 ];
 
-function sectionRow(kind: number): number {
-  return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
-}
-
 export class ShardTables {
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -52,6 +49,10 @@ export class ShardTables {
 
   get formatVersion(): number {
     return this.#header(format.HEADER_VERSION_OFFSET);
+  }
+  /** Of the header. */
+  get checksum(): bigint {
+    return this.#view.getBigUint64(format.HEADER_CHECKSUM_OFFSET, true);
   }
   get docCount(): number {
     return this.#header(format.HEADER_DOC_COUNT_OFFSET);
@@ -70,11 +71,11 @@ export class ShardTables {
   }
 
   #start(kind: number): number {
-    return this.#header(sectionRow(kind) + format.SECTION_START_OFFSET);
+    return this.#header(sectionRow(SHARD_LAYOUT, kind) + format.SECTION_START_OFFSET);
   }
 
   section(kind: number): SectionInfo {
-    const row = sectionRow(kind);
+    const row = sectionRow(SHARD_LAYOUT, kind);
     return {
       kind,
       start: this.#start(kind),

@@ -1,12 +1,11 @@
-// Writes a shard file after its contents, which the build has written from byte 4,096 on, then the header with checksums of
-// the bytes in the file. The caller syncs it. Layout: core/FORMAT.md.
+// Writes a shard file after its contents, which the build has written from byte 4,096 on. The caller syncs it. Layout:
+// core/FORMAT.md.
 
-import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { dropCore, instantiateCore } from '../host/core.ts';
-import { mapBriefly } from '../host/mapping.ts';
-import { sumPagesOf } from '../host/page-check.ts';
+import { SHARD_LAYOUT } from '../host/file-layout.ts';
+import { SectionWriter } from './section-writer.ts';
 import type { DocColumns } from './shard-docs.ts';
 
 export interface ShardRepo {
@@ -43,12 +42,6 @@ export interface ShardSummary {
   readonly hashSize: number;
 }
 
-interface Section {
-  readonly kind: number;
-  readonly start: number;
-  readonly size: number;
-}
-
 /** @param merge  passes each portion of the postings on, and returns the dictionary (engine/host/builder.ts) */
 export function writeShard(
   module: WebAssembly.Module,
@@ -56,9 +49,9 @@ export function writeShard(
   tables: NewTables,
   merge: (onPostings: (bytes: Uint8Array) => void) => MergedGrams,
 ): ShardSummary {
-  const file = openSync(path, 'r+');
+  const sections = new SectionWriter(module, path, SHARD_LAYOUT, 'r+');
   try {
-    const sections = new SectionWriter(file, tables.contentSize);
+    sections.skip(format.SECTION_CONTENT, tables.contentSize);
     const blocks = blockRows(tables);
     const names = new NameTable();
     const docs = docRows(tables, names);
@@ -83,65 +76,17 @@ export function writeShard(
     const pathGrams = pathGramsOf(module, paths, pathEnds.subarray(0, count));
     sections.write(format.SECTION_PATH_GRAM_KEYS, pathGrams.keys);
     sections.write(format.SECTION_PATH_GRAM_ROWS, pathGrams.rows);
-    sections.begin(format.SECTION_PAGE_SUMS);
-    sections.append(sumPagesOf(module, path, sections.position, format.HEADER_SIZE));
-    sections.end();
-    sections.append(new Uint8Array(format.TAIL_SIZE));
-    const size = sections.position;
     const counts = {
       docCount: tables.docs.count,
       blobCount: tables.blobs.length / format.BLOB_ROW_SIZE,
       blockCount,
       gramCount: grams.gramCount,
     };
-    const header = headerOf(tables, counts, size, sections.sections);
-    seal(module, file, path, header, sections.sections);
+    const size = sections.finish((...header) => fillHeader(tables, counts, ...header));
     const { contentSize, hashSize } = tables;
     return { size, ...counts, contentSize, hashSize };
   } finally {
-    closeSync(file);
-  }
-}
-
-class SectionWriter {
-  readonly sections: Section[] = [];
-  readonly #file: number;
-  #position: number;
-  #open: { kind: number; start: number } | undefined;
-
-  constructor(file: number, contentSize: number) {
-    this.#file = file;
-    const start = format.HEADER_SIZE;
-    this.sections.push({ kind: format.SECTION_CONTENT, start, size: contentSize });
-    this.#position = format.HEADER_SIZE + contentSize;
-  }
-
-  write(kind: number, bytes: Uint8Array): void {
-    this.begin(kind);
-    this.append(bytes);
-    this.end();
-  }
-
-  begin(kind: number): void {
-    const start = Math.ceil(this.#position / format.SECTION_ALIGNMENT) * format.SECTION_ALIGNMENT;
-    this.append(new Uint8Array(start - this.#position));
-    this.#open = { kind, start };
-  }
-
-  append(bytes: Uint8Array): void {
-    for (let done = 0; done < bytes.length;)
-      done += writeSync(this.#file, bytes, done, bytes.length - done, this.#position + done);
-    this.#position += bytes.length;
-  }
-
-  end(): void {
-    if (this.#open === undefined) throw new Error('no section is open');
-    this.sections.push({ ...this.#open, size: this.#position - this.#open.start });
-    this.#open = undefined;
-  }
-
-  get position(): number {
-    return this.#position;
+    sections.close();
   }
 }
 
@@ -266,13 +211,13 @@ function repoRows({ repos }: NewTables, names: NameTable): Uint8Array {
   return rows;
 }
 
-function headerOf(
+function fillHeader(
   tables: NewTables,
   counts: { docCount: number; blobCount: number; blockCount: number; gramCount: number },
+  header: Buffer,
   size: number,
-  sections: readonly Section[],
-): Buffer {
-  const header = Buffer.alloc(format.HEADER_SIZE);
+  sectionCount: number,
+): void {
   header.writeUInt32LE(format.MAGIC_LOW, format.HEADER_MAGIC_OFFSET);
   header.writeUInt32LE(format.MAGIC_HIGH, format.HEADER_MAGIC_OFFSET + 4);
   header.writeUInt32LE(format.FORMAT_VERSION, format.HEADER_VERSION_OFFSET);
@@ -284,47 +229,8 @@ function headerOf(
   header.writeUInt32LE(counts.gramCount, format.HEADER_GRAM_COUNT_OFFSET);
   header.writeUInt32LE(tables.repos.length, format.HEADER_REPO_COUNT_OFFSET);
   header.writeUInt32LE(tables.docs.languageNames.length, format.HEADER_LANGUAGE_COUNT_OFFSET);
-  header.writeUInt32LE(sections.length, format.HEADER_SECTION_COUNT_OFFSET);
+  header.writeUInt32LE(sectionCount, format.HEADER_SECTION_COUNT_OFFSET);
   header.writeUInt32LE(tables.hashSize, format.HEADER_HASH_SIZE_OFFSET);
-  for (const section of sections) {
-    const row = sectionRowOffset(section.kind);
-    header.writeUInt32LE(section.kind, row + format.SECTION_KIND_OFFSET);
-    header.writeUInt32LE(section.start, row + format.SECTION_START_OFFSET);
-    header.writeUInt32LE(section.size, row + format.SECTION_SIZE_OFFSET);
-  }
-  return header;
-}
-
-function sectionRowOffset(kind: number): number {
-  return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
-}
-
-/** Writes the header with checksums of the bytes in the file. Why: they must match what a reader gets. */
-function seal(
-  module: WebAssembly.Module,
-  file: number,
-  path: string,
-  header: Buffer,
-  sections: readonly Section[],
-): void {
-  const core = instantiateCore(module);
-  const { exports, memory, heapStart } = core;
-  const base = heapStart + 65536;
-  const note = (checksum: bigint, offset: number): number =>
-    header.writeBigUInt64LE(BigInt.asUintN(64, checksum), offset);
-  try {
-    mapBriefly(memory, base, path, header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET));
-    for (const { kind, start, size } of sections)
-      note(
-        exports.checksum(base + start, size),
-        sectionRowOffset(kind) + format.SECTION_CHECKSUM_OFFSET,
-      );
-    new Uint8Array(memory.buffer).set(header, heapStart);
-    note(exports.headerChecksum(heapStart), format.HEADER_CHECKSUM_OFFSET);
-  } finally {
-    dropCore(core);
-  }
-  writeSync(file, header, 0, header.length, 0);
 }
 
 /** @param ends  end of each path, in bytes from the start of the first */

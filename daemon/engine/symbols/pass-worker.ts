@@ -7,9 +7,8 @@ import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { PageCheck } from '../host/page-check.ts';
 import { ShardError } from '../host/space.ts';
-import { SymbolsFileBuilder } from '../host/symbols-builder.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import { ShardTables } from '../shards/tables.ts';
+import { SymbolsFileBuilder } from '../shards/symbols-builder.ts';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { omitUndefined } from '../../base/omit-undefined.ts';
 import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
@@ -124,8 +123,7 @@ async function checkShard(shardPath: string, signal: AbortSignal): Promise<void>
   if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
 }
 
-function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
-  const tables = new ShardTables(shardBytes);
+function sourceOf({ tables }: SymbolsFileBuilder): PassSource {
   return {
     blobCount: tables.blobCount,
     contentSize: tables.contentSize,

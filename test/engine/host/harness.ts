@@ -15,7 +15,7 @@ import { mergeSegments, SegmentBuilder } from '../../../daemon/engine/host/build
 import { allBytes } from '../../../daemon/base/lazy-bytes.ts';
 import type { SearchPermit } from '../../../daemon/base/search-permit.ts';
 import { compileCore } from '../../../daemon/engine/host/core.ts';
-import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/shards/symbols-builder.ts';
 import { SearchPool } from '../../../daemon/engine/host/pool.ts';
 import { CheckedPages } from '../../../daemon/engine/host/checked-pages.ts';
 import { type LinkTexts, Searcher } from '../../../daemon/engine/host/searcher.ts';

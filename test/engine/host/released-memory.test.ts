@@ -17,7 +17,7 @@ import { dropCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { canMap, isBrief } from '../../../daemon/engine/host/mapping.ts';
 import { sumPagesOf } from '../../../daemon/engine/host/page-check.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
-import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/shards/symbols-builder.ts';
 import { verifyShardFile, verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
 import { buildShard, coreModule, REPO, temporaryFolder } from './harness.ts';
 

@@ -12,7 +12,7 @@ import * as layout from '../../../core/shared/symbols.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
-import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/shards/symbols-builder.ts';
 import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
 import {
   buildShard,
