@@ -76,6 +76,11 @@ export function presentedCredentials(
   return [session, authorization, ...keys].filter((one) => one !== undefined).filter(isWellFormed);
 }
 
+/** Whether an OAuth access token is presented, valid or not. */
+export function presentsAccessToken(headers: ReadonlyMap<string, string>): boolean {
+  return authorizationOf(headers.get('authorization'))?.source === 'oauth';
+}
+
 /** Only the prefix decides the kind: a malformed token is not taken for a key. */
 function authorizationOf(text: string | undefined): Presented | undefined {
   const { scheme, value } = AUTHORIZATION.exec(text?.trim() ?? '')?.groups ?? {};

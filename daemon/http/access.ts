@@ -1,6 +1,7 @@
 // Checks on the caller: steps 4 to 8, 10 and 11 of the pipeline. Each refuses by an error and records what it finds.
 
 import type { Accounts } from '../accounts/accounts.ts';
+import { presentsAccessToken } from '../accounts/credentials.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
 import type { ProvenRequest } from '../accounts/oauth/proofs.ts';
 import type { Endpoint, Rights } from '../api/shapes/endpoint.ts';
@@ -50,7 +51,8 @@ export interface CheckedCall {
 type CallerFinder = () => MaybePromise<Caller | undefined>;
 
 /** Step 4. Errors: NOT_READY if the store is needed and cannot be reached. */
-export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): MaybePromise<void> {
+export function findCaller(parts: AccessParts, access: Access): MaybePromise<void> {
+  const { accounts, baseUrl } = parts;
   const { endpoint, request, operator } = access;
   if (operator !== undefined) {
     access.caller = operator;
@@ -63,8 +65,24 @@ export function findCaller({ accounts, baseUrl }: AccessParts, access: Access): 
     () => provenRequest(baseUrl, request),
     () => isAtThisMachine(request),
   );
-  access.callerFinder = endpoint.access === 'none' ? () => callerOrAnonymous(finder) : finder;
+  if (endpoint.access === 'none') access.callerFinder = () => callerOrAnonymous(finder);
+  else if (renewsToken(parts, access))
+    access.callerFinder = () => thenDo(finder(), unlessAnonymous);
+  else access.callerFinder = finder;
   return thenDo(access.callerFinder(), (caller) => noteCaller(accounts, access, caller));
+}
+
+/** Why: a tool client renews its access token if that is refused; as a guest it would go on and miss repositories. */
+function renewsToken({ accounts }: AccessParts, { endpoint, request }: Access): boolean {
+  return (
+    endpoint.isForTools === true &&
+    presentsAccessToken(request.headers) &&
+    accounts.isEntitled('oauth')
+  );
+}
+
+function unlessAnonymous(caller: Caller | undefined): Caller | undefined {
+  return caller?.person === undefined ? undefined : caller;
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */

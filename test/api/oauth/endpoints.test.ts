@@ -101,6 +101,20 @@ test('the tool server tells unauthenticated callers where to get tokens', async 
   assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
 });
 
+test('a tool client with an old token is no guest: it learns that it has to renew it', async () => {
+  const { world, cookie, clientId } = await letIn({ anonymousAccess: true });
+  const tokens = await tokensFor(world, cookie, clientId);
+  const old = `Bearer ${tokens.access}`;
+  world.clock.nowMs += 3_600_000;
+  const refused = await beginTools(world, old);
+  assert.equal(refused.status, 401);
+  assert.match(String(refused.headers['www-authenticate']), /^Bearer resource_metadata=/);
+  const next = tokensIn(await refresh(world, clientId, tokens.refresh));
+  assert.equal((await beginTools(world, `Bearer ${next.access}`)).status, 200);
+  assert.equal((await beginTools(world)).status, 200);
+  assert.equal(await statusWith(world, old), 200);
+});
+
 test('registration: what is stored and what is returned', async () => {
   const world = await startAccounts({});
   const logo = 'https://client.example/logo.png';
