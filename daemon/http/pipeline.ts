@@ -15,7 +15,7 @@ import { isShortage, messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { ClientGoneError, bodySize, isBodyStream, UNCOUNTED_SIZE_MAX } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
-import { type BodyWatch, fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
+import { type BodyWatch, fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
 import {
   checkAuthentication,
   checkEntitlement,
@@ -295,12 +295,6 @@ export class Pipeline {
     exchange: Exchange,
     common: Readonly<Record<string, string>>,
   ): HttpResponse {
-    try {
-      if (response.body !== null) this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
-    } catch (error) {
-      if (response.body !== null) giveUp(response.body);
-      throw error;
-    }
     return fromFetchResponse(response, exchange.request.method === 'HEAD', common, {
       ...this.#watch(exchange, response.status),
       onFault: (error) => void this.#toApiError(error, exchange),

@@ -16,6 +16,10 @@ const OLDEST_VERSION = '2025-03-26';
 
 const BATCH_MAX = 100;
 
+/** Bytes reserved for an answer, whose text has at most 60,000 characters; for those of a batch together. */
+const ANSWER_SIZE = 262_144;
+const ANSWERS_SIZE_MAX = 2_097_152;
+
 export class HttpMount {
   readonly #version: string;
   readonly #log: Log;
@@ -129,6 +133,7 @@ function negotiated(messages: unknown): unknown {
   return { ...messages, params: { ...params, protocolVersion: PROTOCOL_VERSIONS[0] } };
 }
 
+/** Errors: SERVER_OVERLOADED; INVALID_REQUEST_BODY. */
 async function passTo(
   { transport, inFlight }: Session,
   request: Request,
@@ -138,6 +143,9 @@ async function passTo(
   // The body was already read, and JSON is accepted with any content type (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
+  const count = Array.isArray(messages) ? messages.length : 1;
+  // Before tools run: after a refusal nothing would stop them.
+  context.takeMemory(Math.min(count * ANSWER_SIZE, ANSWERS_SIZE_MAX));
   const ids = inFlight.begin(messages);
   const extra: Passed = { context, isBatch: Array.isArray(messages) };
   const response = await transport.handleRequest(

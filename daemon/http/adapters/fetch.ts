@@ -106,7 +106,7 @@ export function fromFetchResponse(
 }
 
 /** Errors are ignored: they can change no answer. */
-export function giveUp(body: ReadableStream): void {
+function giveUp(body: ReadableStream): void {
   body.cancel().catch(() => {});
 }
 

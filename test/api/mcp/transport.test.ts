@@ -331,6 +331,25 @@ test('a search without a permit is a failed result', async () => {
   await eventually(() => world.server.searchCounts().running === 0);
 });
 
+test('a call without memory for its answer is refused before it runs', async () => {
+  const release = gate();
+  const search = async () => {
+    await release.opened;
+    return answerOf();
+  };
+  // A guest has an eighth: two answers.
+  const world = await startWorld({ env: GUESTS, settings: { memory: 8 * 524_288 }, search });
+  const client = await open(world, undefined);
+  const both = [1, 2].map((id) => client.answers(call(id, 'grep', GREP)));
+  await eventually(() => world.calls.length === 2);
+  const refused = await client.send(call(3, 'grep', GREP));
+  assert.deepEqual([refused.status, codeOf(refused)], [503, 'SERVER_OVERLOADED']);
+  assert.equal(world.calls.length, 2);
+  release.open();
+  for (const answers of await Promise.all(both)) assert.equal(answers.length, 1);
+  assert.equal((await client.answers(call(3, 'grep', GREP))).length, 1);
+});
+
 test('progress is sent to clients that request it', async () => {
   const search = async (_: unknown, { onProgress }: SearchEnvironment) => {
     onProgress?.({ shardsDone: 1, shardsEligible: 4 });
