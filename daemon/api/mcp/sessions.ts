@@ -12,9 +12,9 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 export interface SessionLimits {
   /** In total. */
   readonly countMax: number;
-  /** Per caller: beyond it the least recently used session ends. */
+  /** Per caller: beyond it a session ends, the least recently used of those without pending requests. */
   readonly ownCountMax: number;
-  /** Per user over all tokens: beyond it the least recently used session ends. */
+  /** Per user over all tokens: likewise. */
   readonly userCountMax: number;
   readonly idleMs: number;
 }
@@ -78,7 +78,9 @@ export class Sessions {
       (session) => session?.clientKey === clientKey,
     );
     const own = ofUser.filter((session) => session?.owner === owner);
-    const [oldest] = own.length >= ownCountMax ? own : ofUser.length >= userCountMax ? ofUser : [];
+    const full = own.length >= ownCountMax ? own : ofUser.length >= userCountMax ? ofUser : [];
+    // The client of a session that ends during a call would wait for the answer.
+    const oldest = full.find((session) => session?.inFlight.isEmpty === true) ?? full[0];
     if (oldest !== undefined) this.end(oldest);
     else if (this.#sessions.size >= countMax)
       throw new ApiError('SERVER_OVERLOADED', 'Too many sessions are open.');
@@ -123,6 +125,10 @@ export class InFlightRequests {
       if (id !== undefined) this.end([id]);
       return send(message, options);
     };
+  }
+
+  get isEmpty(): boolean {
+    return this.#ids.size === 0;
   }
 
   /** Returns their ids. Errors: INVALID_REQUEST_BODY for an id that is in use, or twice in the messages. */

@@ -55,6 +55,22 @@ void test('a full caller loses its least recently used session; when all are ful
   assert.throws(() => sessions.find(other, a), /another caller/);
 });
 
+void test('a session with a pending request does not make room, unless all have one', async () => {
+  const sessions = new Sessions({ ownCountMax: 2 });
+  const who = guest('a');
+  const busy = await openOne(sessions, who);
+  sessions.find(busy, who).inFlight.begin({ id: 1, method: 'tools/call' });
+  const idle = await openOne(sessions, who);
+  const third = await openOne(sessions, who);
+  assert.throws(() => sessions.find(idle, who), /no such session/);
+  sessions.find(third, who).inFlight.begin({ id: 1, method: 'tools/call' });
+  sessions.find(busy, who);
+  const fourth = await openOne(sessions, who);
+  assert.throws(() => sessions.find(third, who), /no such session/);
+  sessions.find(busy, who);
+  sessions.find(fourth, who);
+});
+
 void test('the same for a user with many tokens, and others still get sessions', async () => {
   const sessions = new Sessions({ countMax: 4, ownCountMax: 2, userCountMax: 3 });
   const token = (credentialId: string): Who => ({
