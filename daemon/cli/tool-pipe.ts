@@ -1,22 +1,29 @@
 // The tool server over two streams, for programs that start `trawl mcp`.
 
 import { type Readable, Transform, type Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../base/log.ts';
 import { makeToolServer } from '../api/mcp/tool-server.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
-/** Answers until the input ends, or a message exceeds 10 MB. The first message does not wait for `open`. */
+/** Answers all messages until the input ends, or one exceeds 10 MB. The first message does not wait for `open`. */
 export async function servePipe(
   open: () => Promise<ToolCalls>,
   { stdin, stdout }: { readonly stdin: Readable; readonly stdout: Writable },
   version: string,
   log: Log,
 ): Promise<void> {
+  const running = new Set<Promise<CallToolResult>>();
   const server = makeToolServer({
     version,
     log,
-    run: async (...call) => (await open()).run(...call),
+    run: async (...call) => {
+      const result = open().then((tools) => tools.run(...call));
+      running.add(result);
+      return await result.finally(() => running.delete(result));
+    },
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) =>
@@ -31,6 +38,10 @@ export async function servePipe(
   });
   await server.connect(new StdioServerTransport(messages, stdout));
   await ended;
+  // The library begins a call, and sends its answer, within a turn.
+  await nextTurn();
+  await Promise.allSettled(running);
+  await nextTurn();
   await server.close();
   // The library stops at a message that is too long; its rest would keep the process alive.
   stdin.destroy();

@@ -71,6 +71,28 @@ void test('it ends with its input, with errors on standard error, and nothing el
   assert.match(stderr, /a message could not be parsed/);
 });
 
+void test('calls that wait when the input ends are answered', async () => {
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  };
+  const messages = [
+    { id: 1, method: 'initialize', params },
+    { id: 2, method: 'tools/call', params: { name: 'grep', arguments: { pattern: 'plum' } } },
+    { id: 3, method: 'tools/call', params: { name: 'list_repos' } },
+  ];
+  const input = messages.map((one) => `${JSON.stringify({ jsonrpc: '2.0', ...one })}\n`).join('');
+  const cwd = makeRepo({ 'a.c': 'int plum;\n' });
+  const { code, stdout } = await startTrawl(['mcp'], { cwd, input }).ended;
+  const answers = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: number });
+  assert.deepEqual([code, new Set(answers.map(({ id }) => id))], [0, new Set([1, 2, 3])]);
+  assert.match(stdout, /1: int plum;/);
+});
+
 void test('twelve calls at once, and no warning of listeners', async () => {
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StdioClientTransport({
