@@ -1,20 +1,13 @@
-// Compiles AssemblyScript entry files of the tests in memory, with the options of asconfig.json, debug (asserts on)
+// Compiles AssemblyScript entry files of the tests, with the options of asconfig.json, debug (asserts on)
 // and release, and instantiates each with its own memory. A failing assert (text, file, line) becomes a JavaScript
 // error. Results are cached in build/ under a hash of all inputs: the test files share few entry files, and compiling
 // one takes seconds.
 
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from '../base/run-program.ts';
 
 const PAGES_MAX = 65536;
 const PAGE_SIZE = 65536;
@@ -90,55 +83,35 @@ async function compile(entry: string, build: Build): Promise<WebAssembly.Module>
   const name = `${kind}${hashSources()}.wasm`;
   const folder = path.join(root, 'build', 'test-core');
   const file = path.join(folder, name);
-  if (existsSync(file)) return WebAssembly.compile(readFileSync(file));
-  const binary = await compileNow(entry, build);
-  mkdirSync(folder, { recursive: true });
-  // Other processes may do the same; each moves a whole file into place.
-  writeFileSync(`${file}.${process.pid}`, binary);
-  renameSync(`${file}.${process.pid}`, file);
-  for (const old of readdirSync(folder))
-    if (old.startsWith(kind) && old.endsWith('.wasm') && old !== name)
-      rmSync(path.join(folder, old), { force: true });
-  return WebAssembly.compile(binary);
+  if (!existsSync(file)) {
+    const { alone } = (await import(path.join(root, 'scripts', 'lock.mjs'))) as Lock;
+    // Many test files begin at once: one compiles, the others wait for it.
+    alone(root, () => {
+      if (existsSync(file)) return;
+      compileTo(file, entry, build);
+      for (const old of readdirSync(folder))
+        if (old.startsWith(kind) && old !== name) rmSync(path.join(folder, old));
+    });
+  }
+  return WebAssembly.compile(readFileSync(file));
 }
 
-/** What is used of the compiler. Why not its own types: they would have arrays of the whole program find any index. */
-interface Compiler {
-  main(
-    words: readonly string[],
-    io: {
-      writeFile(name: string, contents: string | Uint8Array): void;
-      readonly stderr: { write(text: unknown): void };
-    },
-  ): Promise<{ readonly error: Error | null }>;
+/** scripts/lock.mjs. */
+interface Lock {
+  readonly alone: (root: string, work: () => void) => void;
 }
-const COMPILER = 'assemblyscript/asc';
 
 /** Errors: what asc printed. */
-async function compileNow(entry: string, build: Build): Promise<Uint8Array<ArrayBuffer>> {
-  const asc: Compiler = await import(COMPILER);
-  let binary: Uint8Array | undefined;
-  let messages = '';
-  const { error } = await asc.main(
-    [
-      entry,
-      '--outFile',
-      'out.wasm',
-      '--baseDir',
-      root,
-      '--config',
-      'none',
-      ...compilerArguments(build),
-    ],
-    {
-      writeFile: (_name, contents) => {
-        if (typeof contents !== 'string') binary = contents;
-      },
-      stderr: { write: (text) => void (messages += String(text)) },
-    },
-  );
-  if (error !== null || binary === undefined) throw new Error(`${entry} (${build}): ${messages}`);
-  return new Uint8Array(binary);
+function compileTo(file: string, entry: string, build: Build): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const asc = path.join(root, 'node_modules/assemblyscript/bin/asc.js');
+  const options = ['--outFile', `${file}.next`, '--config', 'none', ...compilerArguments(build)];
+  const { status, stderr } = runProgram(process.execPath, [asc, entry, ...options], {
+    cwd: root,
+    env: process.env,
+  });
+  if (status !== 0) throw new Error(`${entry} (${build}): ${String(stderr)}`);
+  renameSync(`${file}.next`, file);
 }
 
 /** The UTF-16 string of AssemblyScript at `ptr`; its size in bytes stands before it. */
