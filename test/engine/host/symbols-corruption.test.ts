@@ -181,10 +181,12 @@ void test('invalid symbols are excluded', async () => {
   assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
 });
 
-void test('a content with too many names in its symbols is skipped, the next one is not', async () => {
+void test('too many names: in a content, which is skipped, and in all of a shard', async () => {
   const module = await compileCore(wasmFile('release'));
   const folder = temporaryFolder();
-  const docs = [2200, 1].map((lines, i) => ({ path: `${i}`, ...headings(i, lines) }));
+  // A content may have 2 ** 20 names, a shard 2 ** 24.
+  const counts = [2200, 1, ...Array<number>(17).fill(2100)];
+  const docs = counts.map((count, i) => ({ path: `${i}`, ...headings(i, count) }));
   const shard = buildShard(
     module,
     folder,
@@ -192,11 +194,16 @@ void test('a content with too many names in its symbols is skipped, the next one
     docs.map(({ path: name, bytes }) => ({ path: name, bytes })),
   );
   const builder = new SymbolsFileBuilder(module, shard.path);
-  const kept = docs.map(({ symbols }, blobId) => builder.addBlob(blobId, symbols));
-  assert.deepEqual(kept, [undefined, 1]);
+  const add = (blobId: number) => builder.addBlob(blobId, docs[blobId]!.symbols);
+  assert.deepEqual([add(0), add(1)], [undefined, 1]);
   const file = path.join(folder, 'names.tags');
   const { symbolCount, nameCount } = builder.finish(file);
   builder.drop();
   assert.deepEqual([symbolCount, nameCount], [1, 490]);
   assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
+
+  const large = new SymbolsFileBuilder(module, shard.path);
+  const kept = docs.slice(2).map(({ symbols }, i) => large.addBlob(i + 2, symbols));
+  large.drop();
+  assert.deepEqual(kept, [...Array<number>(16).fill(2100), undefined]);
 });
