@@ -313,7 +313,7 @@ onBothEngines('lists of readers and callers', ({ kind, within }) => {
       const owner = await store.users.create({ email: 'owner@x.org', role: 'OWNER' });
       await fc.assert(
         fc.asyncProperty(steps, (all) => runSteps(store, now, all)),
-        { numRuns: kind === 'postgres' ? 15 : 120 },
+        { numRuns: kind === 'postgres' ? 8 : 60 },
       );
       assert.ok((await store.users.get(owner.id)) !== undefined);
     }));

@@ -152,7 +152,7 @@ for (const build of BUILDS) {
           const expected = firstRun(text, isMember, size, start);
           assert.equal(searcher.find(text, start, shift, byteOf(isMember, true, 1)), expected);
         }),
-        { numRuns: 3000 },
+        { numRuns: 1500 },
       );
     });
   });

@@ -195,7 +195,7 @@ for (const build of BUILDS) {
           );
           assert.equal(searcher.countScalar(needle, haystack, isCaseSensitive), expected.length);
         }),
-        { numRuns: 1500 },
+        { numRuns: 750 },
       );
     });
   });

@@ -155,7 +155,7 @@ const CALLING = raw`(?:[^\x00-\x7f]{2,5}|\p{sc=Greek}{4,6})+.{4,9}`;
 for (const build of BUILDS) {
   test(`called sets (${build})`, async (t) => {
     const engine = await Engine.make(build);
-    const numRuns = build === 'debug' ? 60 : 300;
+    const numRuns = build === 'debug' ? 40 : 160;
 
     await t.test('random expressions agree with those of JavaScript', () => {
       const counts = { clears: 0, simulations: 0, matches: 0, calls: 0 };

@@ -130,7 +130,7 @@ for (const build of BUILDS) {
           clearCount += engine.clearCount;
           simulationCount += engine.simulationCount;
         }),
-        { numRuns: isDebug ? 500 : 5000 },
+        { numRuns: isDebug ? 250 : 2500 },
       );
       assert.ok(clearCount > 0 && simulationCount > 0);
     });
@@ -154,7 +154,7 @@ for (const build of BUILDS) {
           assert.deepEqual(engine.simulate(), expected);
           matchCount += expected.length;
         }),
-        { numRuns: isDebug ? 200 : 2000 },
+        { numRuns: isDebug ? 100 : 1000 },
       );
       assert.ok(matchCount > 100);
     });

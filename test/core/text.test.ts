@@ -124,7 +124,7 @@ for (const build of BUILDS) {
           assert.deepEqual(forward(text), expected);
           assert.deepEqual(backward(text), expected);
         }),
-        { numRuns: 3000 },
+        { numRuns: 1500 },
       );
     });
 

@@ -37,9 +37,9 @@ const ENVIRONMENT = {
 const WITH_KEY = { Authorization: `Bearer ${KEY}` };
 
 /** Requests for each operation, on the default server and on the other: what is behind both is the same. */
-const RUNS = { node: Number(process.env['TRAWL_FUZZ_RUNS'] ?? 25), uws: 8 } as const;
+const RUNS = { node: Number(process.env['TRAWL_FUZZ_RUNS'] ?? 10), uws: 4 } as const;
 /** Of some operations one request in thirty is right. */
-const ROUNDS_MAX = 30;
+const ROUNDS_MAX = 75;
 
 /** Operations that need a secret, that a limit of attempts closes, or that are refused here for good. */
 const SELDOM_DONE = new Set([

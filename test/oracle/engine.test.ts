@@ -15,7 +15,7 @@ import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
 import { SEED } from '../seed.ts';
 
 const raw = String.raw;
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 12);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 8);
 /** Bounds the search for a smaller case after a failure; the runs themselves take a fraction of it. */
 const TIME_MAX_MS = process.env['TRAWL_FUZZ_RUNS'] === undefined ? 120_000 : 3_600_000;
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {

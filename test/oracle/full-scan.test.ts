@@ -23,7 +23,7 @@ import { SEED } from '../seed.ts';
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const FOLDERS = ['commander', 'picomatch', 'cli-progress', 'string-width', 'nano-spawn', 'pino'];
 const SIZE_MAX = 700_000;
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 400);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 200);
 /** An answer with more ranges is compared by its counts alone. */
 const RANGES_MAX = 500;
 const SIMULATED_SIZE_MAX = 20_000;

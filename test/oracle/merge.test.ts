@@ -15,7 +15,7 @@ import type { Corpus } from './corpora.ts';
 import { type Case, caseArbitrary, checkCase, REPOS, shardsOf } from './random-case.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 12);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 8);
 
 let mergeCount = 0;
 

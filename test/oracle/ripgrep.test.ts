@@ -31,8 +31,8 @@ const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
-const SAMPLE_COUNT = 40;
-const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
+const SAMPLE_COUNT = 20;
+const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 20);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 
@@ -61,7 +61,7 @@ void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, asy
   assert.ok(expressions.rangeCount > EXPRESSION_COUNT, JSON.stringify(expressions));
   assert.equal(report.differences.length, 0, describeReport(report));
   assert.ok(report.comparedCount >= 1.9 * SAMPLE_COUNT, describeReport(report));
-  assert.ok(report.absentCount > 0 && report.rangeCount > 10_000, describeReport(report));
+  assert.ok(report.absentCount > 0 && report.rangeCount > 5000, describeReport(report));
 });
 
 void test('only a line feed ends a line of what ripgrep answers', { skip }, async () => {

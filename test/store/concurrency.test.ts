@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { Store } from '../../daemon/store/store.ts';
 import { newHash, newToken, newUser, onBothEngines } from './harness.ts';
 
-const ROUNDS = 12;
+const ROUNDS = 6;
 
 /** How many promises were fulfilled, and the codes of the others. */
 async function outcomes(promises: readonly Promise<unknown>[]) {

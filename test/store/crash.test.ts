@@ -12,7 +12,7 @@ import { onBothEngines, type Location } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { startChild } from './processes.ts';
 
-const ROUNDS = 6;
+const ROUNDS = 4;
 
 /** All that children have said in all rounds. */
 interface Said {

@@ -228,7 +228,7 @@ onBothEngines('the store agrees with its model', ({ within, kind }) => {
           doneCount += await run(store, steps, clock);
         }),
       ),
-      { numRuns: kind === 'embedded' ? 30 : 10 },
+      { numRuns: kind === 'embedded' ? 20 : 6 },
     );
     assert.ok(doneCount > 500, `${doneCount} operations`);
   });

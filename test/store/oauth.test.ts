@@ -10,7 +10,7 @@ import type { Store } from '../../daemon/store/store.ts';
 import { newHash, newRecord, newUser, onBothEngines, refuses } from './harness.ts';
 import { consentOf, newClient, newConsent, nextTokens, requestFor } from './oauth-rows.ts';
 
-const ROUNDS = 12;
+const ROUNDS = 6;
 
 async function auditCount(store: Store): Promise<number> {
   return (await store.audit.list({ offset: 0, limit: 1 })).total;

@@ -14,7 +14,7 @@ import { SEED } from '../seed.ts';
 
 /** Shards that a killed process searched are checked at the next start. */
 const AFTER_A_CRASH = 'the last process crashed; checking the shards that it searched';
-const KILLS = Number(process.env['TRAWL_KILLS'] ?? 6);
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 4);
 const REPOS = 3;
 const PROGRAM = new URL('./killed-child.js', import.meta.url);
 

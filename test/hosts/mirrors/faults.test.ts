@@ -368,7 +368,7 @@ test('a complete mirror about to replace another one does', async (t) => {
   assertMirrors(folder, origin.repo);
 });
 
-const KILLS = Number(process.env['TRAWL_KILLS'] ?? 10);
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 5);
 
 test(`kill -9 at ${KILLS} random moments of first and later fetches: then the mirror is complete`, async (t) => {
   const origin = await start(t);

@@ -14,7 +14,7 @@ import { checkFiles } from '../check-files.ts';
 import { type ConnectedIndex, openConnected } from './connected-index.ts';
 import { type HostedRepo, hostedRepo, localHost, settingsOf } from './local-host.ts';
 
-const KILLS = Number(process.env['TRAWL_KILLS'] ?? 5);
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 3);
 const REPOS = 5;
 const PROGRAM = new URL('./killed-child.js', import.meta.url);
 const SETTINGS = { c: settingsOf({ enforcePermissions: true }) };
