@@ -210,28 +210,6 @@ void test('languages are those of the default revision', async () => {
   );
 });
 
-void test('a revision file with a wrong byte: out of service, reported, rebuilt', async () => {
-  const repo = makePlum();
-  const dataDir = temporaryFolder();
-  await using first = await indexOf(dataDir, repo, ALL);
-  await first.close();
-  const [name = ''] = filesOf(dataDir).revisions;
-  const file = path.join(dataDir, 'shards', name);
-  const valid = readFileSync(file);
-  for (let round = 0; round < 6; round++) {
-    const bytes = Buffer.from(valid);
-    bytes[Math.floor((round * valid.length) / 6)]! ^= 0x10;
-    writeFileSync(file, bytes);
-    await using reader = await openIndexOf(dataDir, { isOwner: false });
-    const answer = await reader.search('plum');
-    assert.deepEqual(answer.files, [], `${round}`);
-    assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], `${round}`);
-  }
-  await using owner = await indexOf(dataDir, repo);
-  assert.equal((await owner.search('plum rev:*')).files.length, 3);
-  assert.equal(owner.instance.served.quarantinedCount, 0);
-});
-
 void test('a missing commit, and a repository without commits', async () => {
   const repo = makePlum();
   await using index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
@@ -289,32 +267,6 @@ void test('a symbolic link is not an attribute file, at any time', async () => {
     assert.deepEqual(await languages(), expected, mode);
   }
 });
-
-void test(
-  'mappings do not accumulate with commits',
-  { skip: process.platform !== 'linux' },
-  async () => {
-    const repo = makeRepo({ 'a.js': 'function plum() {}\n' });
-    await using index = await openIndexOf(temporaryFolder(), { findsSymbols: true });
-    const commit = async (count: number): Promise<number> => {
-      for (let i = 0; i < count; i++) {
-        commitFiles(repo, { 'a.js': `function plum${i}() {} // ${count}\n` });
-        await index.index([repo], {}, 'commits');
-        await index.instance.symbols?.run();
-      }
-      return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
-    };
-    // Heaps have grown by then, on a busy machine a little later.
-    let before = await commit(8);
-    let grown = Infinity;
-    for (let i = 0; i < 8 && grown >= 40; i++) {
-      const now = await commit(10);
-      [grown, before] = [now - before, now];
-    }
-    // Measured: 2026-11-23, 6 to 7 for each commit where the threads of a job left theirs behind.
-    assert.ok(grown < 40, `${grown} more mappings after 10 commits`);
-  },
-);
 
 void test('content removed from the history is removed from index files by a forced build', async () => {
   const repo = makeRepo({ 'secret.txt': 'hunter2plum\n' });

@@ -250,16 +250,17 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
   'what it held is not known': (folder) => rmSync(path.join(folder, 'trawl-mirror.json')),
 };
 
-for (const [what, damage] of Object.entries(DAMAGES))
-  test(`a damaged mirror is recreated: ${what}`, async (t) => {
-    const origin = await start(t);
-    const folder = mirrorFolder();
-    await fetchInto(folder, origin.url);
+test('a damaged mirror is recreated', async (t) => {
+  const origin = await start(t);
+  const folder = mirrorFolder();
+  await fetchInto(folder, origin.url);
+  for (const [what, damage] of Object.entries(DAMAGES)) {
     damage(folder);
     pushMore(origin);
-    assert.equal((await fetchInto(folder, origin.url)).isNew, true);
+    assert.equal((await fetchInto(folder, origin.url)).isNew, true, what);
     assertMirrors(folder, origin.repo);
-  });
+  }
+});
 
 test('changed and missing pack bytes are found when the mirror is suspected', async (t) => {
   const origin = await start(t);

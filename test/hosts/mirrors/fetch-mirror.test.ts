@@ -186,10 +186,10 @@ test('objects that git would not write today', async (t) => {
   assert.equal(git(folder, 'rev-parse', 'odd'), odd);
 });
 
-test('100,000 branches', async (t) => {
+test('20,000 branches', async (t) => {
   const { repo, url } = await start(t);
   const id = git(repo, 'rev-parse', 'main');
-  const lines = Array.from({ length: 100_000 }, (_, i) => `${id} refs/heads/d${i % 100}/b${i}`);
+  const lines = Array.from({ length: 20_000 }, (_, i) => `${id} refs/heads/d${i % 100}/b${i}`);
   const packed = path.join(repo, 'packed-refs');
   git(repo, 'pack-refs', '--all');
   const existing = readFileSync(packed, 'utf8')
