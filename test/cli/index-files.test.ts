@@ -12,7 +12,7 @@ import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../source
 import { openIndexOf } from '../sync/index-of.ts';
 
 async function indexed(dataDir: string, repo: string): Promise<string[]> {
-  const index = await openIndexOf(dataDir);
+  const index = await openIndexOf(dataDir, { findsSymbols: true });
   await index.index([repo], { branches: ['**'] }, 'commits');
   await index.instance.symbols!.run();
   await index.close();

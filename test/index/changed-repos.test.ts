@@ -303,7 +303,7 @@ void test('a change of one of many repos does not read the others', async () => 
 });
 
 void test('heap garbage of builds is released while they continue', async () => {
-  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  const index = await openIndexOf(temporaryFolder());
   const { heap } = index.instance;
   assert.equal(heap.isWaiting, false);
   await index.index([makeRepo({ 'a.txt': 'plum\n' })], undefined, 'commits');

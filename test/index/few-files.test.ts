@@ -53,7 +53,7 @@ void test('which errors are caused by the machine', () => {
 });
 
 void test('an unmapped shard recovers by itself', async () => {
-  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  const index = await openIndexOf(temporaryFolder());
   await index.index([makeRepo({ a: 'plum\n' })]);
   const { parts, served } = index.instance;
   const indexer = index.instance.indexer;

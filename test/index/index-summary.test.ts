@@ -32,7 +32,7 @@ function change(repo: string): void {
 
 void test('living docs, dead docs, and the next merge', async () => {
   const repos = [0, 1, 2].map(makeSmallRepo);
-  const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER, findsSymbols: false });
+  const index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
   await index.index(repos, undefined, 'commits');
   assert.deepEqual(
     summary(index).shards.map(({ docCount, deadCount, deadSize, repos: names, level }) => ({
@@ -70,7 +70,7 @@ void test('living docs, dead docs, and the next merge', async () => {
   );
   await index.close();
 
-  const again = await openIndexOf(index.dataDir, { mergeLimits: EAGER, findsSymbols: false });
+  const again = await openIndexOf(index.dataDir, { mergeLimits: EAGER });
   await again.instance.indexer.merger.run();
   const after = summary(again);
   assert.deepEqual(

@@ -62,7 +62,11 @@ class World implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    this.#index = await openIndexOf(this.#dataDir, { mergeLimits: EAGER, onDemand: ON_DEMAND });
+    this.#index = await openIndexOf(this.#dataDir, {
+      findsSymbols: true,
+      mergeLimits: EAGER,
+      onDemand: ON_DEMAND,
+    });
     await checkFiles(this.#index, this.#message);
   }
 
@@ -251,6 +255,7 @@ class World implements AsyncDisposable {
     await index.instance.symbols!.run();
     await jobs.whenIdle();
     await using anew = await openIndexOf(temporaryFolder(), {
+      findsSymbols: true,
       mergeLimits: NEVER,
       onDemand: ON_DEMAND,
     });

@@ -16,7 +16,7 @@ import {
 import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
 import { NEVER } from '../index/merge-limits.ts';
 
-const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
+const OPTIONS = { mergeLimits: NEVER };
 
 void test('delta or full build, and why', async () => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);

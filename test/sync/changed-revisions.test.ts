@@ -274,7 +274,7 @@ void test('content removed from the history is removed from index files by a for
   git(repo, 'add', '-A');
   git(repo, 'commit', '-q', '--amend', '-m', 'all');
   const dataDir = temporaryFolder();
-  await using index = await openIndexOf(dataDir, { findsSymbols: false });
+  await using index = await openIndexOf(dataDir);
   await index.index([repo], {}, 'commits');
   git(repo, 'rm', '-q', 'secret.txt');
   git(repo, 'commit', '-q', '--amend', '-m', 'all');

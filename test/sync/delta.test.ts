@@ -21,8 +21,8 @@ void test('an incremental index equals a full build', { timeout: 3_600_000 }, as
     const history = new History(seed);
     const hasAll = (run / CHANGES_PER_REPO) % 3 !== 1;
     const selection: RepoChange = hasAll ? { branches: ['**'], tags: ['**'] } : {};
-    await using following = await openIndexOf(temporaryFolder());
-    await using anew = await openIndexOf(temporaryFolder());
+    await using following = await openIndexOf(temporaryFolder(), { findsSymbols: true });
+    await using anew = await openIndexOf(temporaryFolder(), { findsSymbols: true });
     await following.index([history.repo], selection, 'commits');
     await anew.index([history.repo], selection, 'commits');
     const done: string[] = [];

@@ -161,7 +161,11 @@ void test('delta, build, revision on demand, merge: all or nothing', async (t) =
   const repo = makeRepo({ 'a.c': 'int plum(void);\n'.repeat(99), 'b.c': 'int plum_b;\n' });
   git(repo, 'branch', 'old');
   const first = git(repo, 'rev-parse', 'HEAD');
-  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER, onDemand: ON_DEMAND });
+  await using index = await openIndexOf(disk.folder, {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+    onDemand: ON_DEMAND,
+  });
   const other = makeRepo({ 'c.c': 'int plum_c;\n' });
   await index.index([repo, other], { branches: ['old'] }, 'commits');
   git(repo, 'branch', '-f', 'old', 'main~0');
@@ -188,11 +192,11 @@ void test('delta, build, revision on demand, merge: all or nothing', async (t) =
 void test('symbols that found no disk space are computed once there is some', async (t) => {
   const disk = diskOf('4m', t);
   if (disk === undefined) return;
-  await using index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
-  await index.instance.symbols?.run();
+  await using index = await openIndexOf(disk.folder, { findsSymbols: true, mergeLimits: NEVER });
+  await index.instance.symbols!.run();
   await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
   disk.fill(0);
-  await index.instance.symbols?.run();
+  await index.instance.symbols!.run();
   assert.ok(index.warnings.includes('symbols could not be found'));
   disk.clear();
   while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);

@@ -38,7 +38,7 @@ void test('symbols are computed after the index and stay with it', async () => {
   assert.equal((await enginesHere()).at(-1)?.name, 'tree-sitter');
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
-  await using first = await openIndexOf(dataDir);
+  await using first = await openIndexOf(dataDir, { findsSymbols: true });
   await first.index([repo]);
   assert.deepEqual(await found(first, 'eat'), ['a.c', 'b.py', 'c.txt']);
   await first.instance.symbols!.run();
@@ -49,7 +49,7 @@ void test('symbols are computed after the index and stay with it', async () => {
   const tags = filesOf(dataDir, '.tags');
   assert.equal(tags.length, 1);
 
-  await using second = await openIndexOf(dataDir);
+  await using second = await openIndexOf(dataDir, { findsSymbols: true });
   assert.deepEqual(await found(second, 'sym:^eat$'), ['a.c', 'b.py']);
   const [unchanged] = await second.index([repo]);
   assert.ok(unchanged?.isUnchanged);
@@ -76,7 +76,10 @@ void test('equal contents have the symbols of their languages', async () => {
   writeFiles(one, { '.gitattributes': '*.x linguist-language=Text\n' });
   writeFiles(two, { '.gitattributes': '*.x linguist-language=Python\n' });
   for (const repo of [one, two]) commitAll(repo);
-  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await using index = await openIndexOf(temporaryFolder(), {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+  });
   await index.index([one, two]);
   await index.instance.symbols!.run();
   const walruses = async (kept: IndexOf): Promise<string[]> => {
@@ -98,7 +101,6 @@ void test('equal contents have the symbols of their languages', async () => {
 
   await using merged = await openIndexOf(index.dataDir, {
     mergeLimits: EAGER,
-    findsSymbols: false,
   });
   await merged.instance.indexer.merger.run();
   assert.equal(merged.instance.catalog.shardFiles.length, 1);
@@ -108,7 +110,7 @@ void test('equal contents have the symbols of their languages', async () => {
 void test('without symbols a symbol search says so, others do not', async () => {
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
-  await using owner = await openIndexOf(dataDir);
+  await using owner = await openIndexOf(dataDir, { findsSymbols: true });
   await owner.instance.symbols!.close();
   await owner.index([repo]);
   for (const query of ['sym:eat', 'eat -(sym:plum)', '(sym:plum or eat)']) {
@@ -149,12 +151,15 @@ void test('symbols computed during a job or a merge stay', async (t) => {
     Array.from({ length: 20 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(200)]),
   );
   const repos = [makeRepo(files), makeRepo({ 'b.c': 'int pear;\n' })];
-  await using first = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await using first = await openIndexOf(temporaryFolder(), {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+  });
   await first.index(repos, {}, 'commits');
   await first.instance.symbols!.run();
   await first.close();
 
-  await using index = await openIndexOf(first.dataDir, { mergeLimits: NEVER, findsSymbols: false });
+  await using index = await openIndexOf(first.dataDir, { mergeLimits: NEVER });
   for (const repo of repos) {
     writeFiles(repo, { 'b.c': 'int plum;\n' });
     commitAll(repo);
@@ -167,7 +172,7 @@ void test('symbols computed during a job or a merge stay', async (t) => {
 
   // Small ones alone are merged.
   const mergeLimits = { ...EAGER, levels: [1000] };
-  await using last = await openIndexOf(first.dataDir, { mergeLimits, findsSymbols: false });
+  await using last = await openIndexOf(first.dataDir, { mergeLimits });
   const afterMerge = findWith(t, last, 'writeRevisions', 'third');
   await last.instance.indexer.merger.run();
   assert.equal(last.instance.catalog.shardFiles.length, 2);
@@ -177,7 +182,10 @@ void test('symbols computed during a job or a merge stay', async (t) => {
 
 void test('a shard replaced while its symbols are computed is not an error', async (t) => {
   const repo = makeRepo(FILES);
-  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await using index = await openIndexOf(temporaryFolder(), {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+  });
   const { symbols } = index.instance.indexer;
   const missing = symbols.missing.bind(symbols);
   let shards: ReturnType<typeof missing> = [];
@@ -209,7 +217,7 @@ async function twoWithout(): Promise<string> {
     Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(99)]),
   );
   const repos = [makeRepo(large), makeRepo({ 'small.c': 'int pear;\n' })];
-  const options = { mergeLimits: NEVER, findsSymbols: false };
+  const options = { mergeLimits: NEVER };
   await using index = await openIndexOf(temporaryFolder(), options);
   await index.index(repos, {}, 'commits');
   await index.close();
@@ -217,7 +225,10 @@ async function twoWithout(): Promise<string> {
 }
 
 void test('symbols of newly visible repositories are computed, the smallest first', async (t) => {
-  await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+  await using index = await openIndexOf(await twoWithout(), {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+  });
   const { instance } = index;
   const { symbols } = instance.indexer;
   // As at a start whose sources have not been looked at yet.
@@ -249,7 +260,10 @@ void test('symbols of newly visible repositories are computed, the smallest firs
 });
 
 void test('failed symbols are reported, and retried', async (t) => {
-  await using index = await openIndexOf(await twoWithout(), { mergeLimits: NEVER });
+  await using index = await openIndexOf(await twoWithout(), {
+    findsSymbols: true,
+    mergeLimits: NEVER,
+  });
   const { symbols, degradations } = index.instance.indexer;
   assert.deepEqual(degradations, ['symbols of 2 repositories are missing: 2 waiting']);
   const adopt = symbols.adopt.bind(symbols);

@@ -29,17 +29,17 @@ void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_0
     await workAndKill(PROGRAM, [dataDir, ...repos], 1200 * random(), () =>
       histories[Math.floor(random() * REPOS)]!.change(),
     );
-    await using index = await openIndexOf(dataDir, { mergeLimits: EAGER });
+    await using index = await openIndexOf(dataDir, { findsSymbols: true, mergeLimits: EAGER });
     await checkFiles(index, message);
     const { jobs, merger } = index.instance.indexer;
     await index.index(repos, undefined, 'commits');
-    await index.instance.symbols?.run();
+    await index.instance.symbols!.run();
     await merger.run();
     await jobs.whenIdle();
-    await using anew = await openIndexOf(anewDir, { mergeLimits: NEVER });
+    await using anew = await openIndexOf(anewDir, { findsSymbols: true, mergeLimits: NEVER });
     await anew.index(repos, undefined, 'commits');
     await anew.instance.indexer.jobs.indexAll(anew.instance.served.records, true);
-    await anew.instance.symbols?.run();
+    await anew.instance.symbols!.run();
     assert.deepEqual(await everythingOf(index), await everythingOf(anew), message);
     await checkFiles(index, message);
     const faults = index.warnings.filter(

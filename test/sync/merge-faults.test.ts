@@ -34,10 +34,11 @@ async function unmerged(count: number): Promise<MergeableIndex> {
     makeRepo({ 'a.c': `int plum${i}(void) { return ${i}; }\n` }),
   );
   const index = await openIndexOf(temporaryFolder(), {
+    findsSymbols: true,
     mergeLimits: { ...LIMITS, shardCount: count + 1 },
   });
   await index.index(repos, undefined, 'commits');
-  await index.instance.symbols?.run();
+  await index.instance.symbols!.run();
   assert.equal(shardIdsOf(index).size, count);
   return { ...index, repos };
 }
@@ -54,7 +55,7 @@ async function reopened(
   mergeLimits: MergeLimits = LIMITS,
 ): Promise<MergeableIndex> {
   await close();
-  const index = await openIndexOf(dataDir, { mergeLimits });
+  const index = await openIndexOf(dataDir, { findsSymbols: true, mergeLimits });
   await index.index(repos, undefined, 'commits');
   return { ...index, repos };
 }
@@ -83,9 +84,9 @@ void test('a damaged shard in a merge is rebuilt, and then merged', async () => 
   const { merger, jobs } = again.instance.indexer;
   await merger.run();
   await jobs.whenIdle();
-  await again.instance.symbols?.run();
+  await again.instance.symbols!.run();
   await merger.run();
-  await again.instance.symbols?.run();
+  await again.instance.symbols!.run();
   assert.ok(again.warnings.includes('shard quarantined'));
   assert.deepEqual((await plumsOf(again)).sort(), before.sort());
   await checkFiles(again);
@@ -119,7 +120,7 @@ void test('a repo rebuilt during a merge keeps the result of its job', async () 
     await jobs.indexAll([records[1]!], true);
     await jobs.indexAll([records[2]!], i % 2 === 0);
     await merging;
-    await again.instance.symbols?.run();
+    await again.instance.symbols!.run();
     assert.equal((await plumsOf(again)).length, 3);
     await checkFiles(again);
   }
@@ -139,7 +140,7 @@ void test('a rebuilt repo is gone from its shared file, after a purge', async ()
     ['plum1', 'plum0', 'plum2', 'pear'].map((text) => isIn(again, text)),
     [false, true, true, true],
   );
-  await again.instance.symbols?.run();
+  await again.instance.symbols!.run();
   assert.equal((await plumsOf(again)).length, 2);
   await checkFiles(again);
 });
@@ -149,7 +150,7 @@ void test('closed during a merge: nothing is left behind', async () => {
   await using again = await reopened(index);
   void again.instance.indexer.merger.run();
   await again.close();
-  await using last = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
+  await using last = await openIndexOf(index.dataDir, { findsSymbols: true, mergeLimits: LIMITS });
   const { catalog } = last.instance;
   assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [...catalog.fileNames].sort());
   assert.equal((await plumsOf(last)).length, 6);
@@ -264,7 +265,7 @@ void test('a long job keeps its repo out of a merge, and no other', async (t) =>
   commitAll(index.repos[0]!);
   await index.index(index.repos, undefined, 'commits');
   await using again = await reopened(index);
-  await again.instance.symbols?.run();
+  await again.instance.symbols!.run();
   const { merger, jobs } = again.instance.indexer;
   const { catalog, served } = again.instance;
   git(index.repos[0]!, 'rm', '-q', '0.c');
@@ -287,7 +288,7 @@ void test('a long job keeps its repo out of a merge, and no other', async (t) =>
   const [job] = await long;
   assert.equal(job!.built, 'delta');
   await merger.run();
-  await again.instance.symbols?.run();
+  await again.instance.symbols!.run();
   assert.equal((await plumsOf(again)).length, 4);
   assert.equal((await again.search('int x')).files.length, 8);
   assert.deepEqual(again.warnings, []);

@@ -38,8 +38,11 @@ void test(`merged shards answer as built ones, seed ${SEED}`, { timeout: 3_600_0
     const random = randomOf(SEED + run);
     const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + run + 1000 * i));
     const folder = temporaryFolder();
-    await using merged = await openIndexOf(folder, { mergeLimits: EAGER });
-    await using anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+    await using merged = await openIndexOf(folder, { findsSymbols: true, mergeLimits: EAGER });
+    await using anew = await openIndexOf(temporaryFolder(), {
+      findsSymbols: true,
+      mergeLimits: NEVER,
+    });
     for (const [i, { repo }] of histories.entries()) {
       const selection = i % 2 === 0 ? {} : { branches: ['**'], tags: ['**'] };
       for (const index of [merged, anew]) await index.index([repo], selection, 'commits');
@@ -67,7 +70,7 @@ void test(`merged shards answer as built ones, seed ${SEED}`, { timeout: 3_600_0
     const faults = merged.warnings.filter((one) => /shard|symbols|revision file/.test(one));
     assert.deepEqual(faults, []);
     // What was published is what the next start finds.
-    await using again = await openIndexOf(folder, { mergeLimits: NEVER });
+    await using again = await openIndexOf(folder, { findsSymbols: true, mergeLimits: NEVER });
     assert.deepEqual(
       readdirSync(path.join(folder, 'shards')).sort(),
       [...again.instance.catalog.fileNames].sort(),
@@ -133,7 +136,7 @@ void test('when idle small shards are merged with a large one, and dead docs rem
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const repo = makeRepo(Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
   const folder = temporaryFolder();
-  await using index = await openIndexOf(folder, { mergeLimits: NEVER });
+  await using index = await openIndexOf(folder, { findsSymbols: true, mergeLimits: NEVER });
   await index.index([repo], {}, 'commits');
   commitFiles(repo, { '0.txt': 'plum again\n' });
   await follow(index, repo, false);
@@ -142,6 +145,7 @@ void test('when idle small shards are merged with a large one, and dead docs rem
   await index.close();
   const { restMs } = MERGE_LIMITS;
   await using again = await openIndexOf(folder, {
+    findsSymbols: true,
     mergeLimits: { ...NEVER, docCountMax: 100, restMs, restShare: 0.05 },
   });
   const indexedMs = Date.parse(again.instance.catalog.repos[0]!.record.indexedAt!);
@@ -163,7 +167,10 @@ void test('when idle small shards are merged with a large one, and dead docs rem
 
 void test('a search keeps the shards that a merge replaces, also for threads that open them later', async () => {
   const repos = [1, 2, 3].map((i) => makeRepo({ 'a.c': `int plum = ${i};\n` }));
-  await using index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+  await using index = await openIndexOf(temporaryFolder(), {
+    findsSymbols: true,
+    mergeLimits: EAGER,
+  });
   const { catalog, parts, pool } = index.instance;
   const { snapshots } = parts;
   await index.index([repos[0]!], {}, 'commits');

@@ -76,7 +76,10 @@ void test('on-demand results equal those of an index', { timeout: 3_600_000 }, a
     const seed = SEED + run;
     const random = randomOf(seed);
     const history = new History(seed);
-    await using onDemand = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
+    await using onDemand = await openIndexOf(temporaryFolder(), {
+      findsSymbols: true,
+      onDemand: LIMITS,
+    });
     const tags = (run / CHANGES_PER_REPO) % 2 === 0 ? [] : ['**'];
     await onDemand.index([history.repo], { tags }, 'commits');
     const done: string[] = [];
@@ -92,7 +95,7 @@ void test('on-demand results equal those of an index', { timeout: 3_600_000 }, a
       const [one, other] = [pick(), pick()];
       const names = (kind: string): string[] =>
         [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
-      await using configured = await openIndexOf(temporaryFolder());
+      await using configured = await openIndexOf(temporaryFolder(), { findsSymbols: true });
       const selection = {
         branches: names('refs/heads/'),
         tags: [...tags, ...names('refs/tags/')],
@@ -139,8 +142,7 @@ async function openWorld(
 ): Promise<World> {
   const dataDir = temporaryFolder();
   const limits = { ...LIMITS, ...limitChanges };
-  // Tests that count files say so where they want symbols among them.
-  const index = await openIndexOf(dataDir, { onDemand: limits, findsSymbols: false, ...more });
+  const index = await openIndexOf(dataDir, { onDemand: limits, ...more });
   await index.index(repos, {}, 'commits');
   const files = (): string[] => readdirSync(path.join(dataDir, 'on-demand'));
   return { ...index, limits, files };
@@ -617,7 +619,6 @@ void test('removed, damaged and rewritten repositories have no such revision; ot
   const [gone, damaged, rewritten] = repos as [string, string, string];
   await using index = await openIndexOf(temporaryFolder(), {
     onDemand: LIMITS,
-    findsSymbols: false,
   });
   await index.index(repos, undefined, 'commits');
   const commit = git(rewritten, 'rev-parse', 'old');

@@ -65,7 +65,7 @@ async function indexed(
   selection: object,
   mode: 'commits' | 'worktree',
 ): Promise<IndexOf> {
-  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false, onDemand: LIMITS });
+  const index = await openIndexOf(temporaryFolder(), { onDemand: LIMITS });
   t.after(() => index.close());
   for (const { error } of await index.index(repos, selection, mode)) assert.equal(error, undefined);
   return index;

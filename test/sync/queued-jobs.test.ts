@@ -12,7 +12,7 @@ import { type IndexOf, openIndexOf } from './index-of.ts';
 const ALL = { branches: ['**'], tags: [] };
 
 async function openWith(repo: string, selection: RepoChange): Promise<IndexOf> {
-  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  const index = await openIndexOf(temporaryFolder());
   await index.index([repo], selection, 'commits');
   return index;
 }
@@ -73,7 +73,7 @@ void test('rules changed during a build are kept', async () => {
 
 void test('pending rebuilds are done by the next process', async () => {
   const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
-  await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  await using index = await openIndexOf(temporaryFolder());
   await index.index(repos, {}, 'commits');
   const { jobs } = index.instance.indexer;
   const all = jobs.indexAll(index.instance.served.records, true);
@@ -81,7 +81,7 @@ void test('pending rebuilds are done by the next process', async () => {
   while (jobs.open.length === 0) await nextTimeSlice();
   await index.close();
   await stopped;
-  await using next = await openIndexOf(index.dataDir, { findsSymbols: false });
+  await using next = await openIndexOf(index.dataDir);
   const reasons = async () => (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
   const unfinished = 'requested, and not finished';
   // Eight at most had begun.

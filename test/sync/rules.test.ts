@@ -24,7 +24,7 @@ function displayed({ parts }: Instance): (string | undefined)[] {
 
 test('unreadable rules: only owners see the repo, until they are readable', async () => {
   const dataDir = temporaryFolder();
-  await using index = await openIndexOf(dataDir, { findsSymbols: false });
+  await using index = await openIndexOf(dataDir);
   const { instance, warnings } = index;
   const indexer = instance.indexer;
   await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
@@ -41,7 +41,7 @@ test('unreadable rules: only owners see the repo, until they are readable', asyn
 });
 
 test('rules that cannot be read after a decision that changes nothing are read again, too', async () => {
-  await using index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  await using index = await openIndexOf(temporaryFolder());
   const { instance } = index;
   await instance.indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
   const { registry, store } = instance.index;
