@@ -22,16 +22,19 @@ import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { callControl } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { openStore } from '../../daemon/store/store.ts';
 import { startApp } from '../api/app.ts';
+import { once } from '../base/once.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 import {
   eventually,
   get,
+  index,
   post,
   Running,
   serve,
-  serveIndexed,
   startTrawl,
   trawl,
   shardNames,
@@ -76,36 +79,26 @@ function contentOf(dataDir: string): Record<string, string> {
   );
 }
 
-/** Users that are added beside each other. */
-const AT_A_TIME = 25;
 const USER_COUNT = 100;
 
-interface InstanceMade {
-  readonly dataDir: string;
-  readonly repo: string;
-  readonly key: string;
-}
-
 /** A data directory with an index, an owner with a key, and `USER_COUNT` other users. */
-async function makeInstance(): Promise<InstanceMade> {
+const makeInstance = once(async () => {
   const dataDir = path.join(temporaryFolder(), 'data');
   const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'pear\n' });
-  const served = await serveIndexed(dataDir, [repo]);
+  await index(dataDir, [repo]);
   const options = { env: { TRAWL_DATA_DIR: dataDir } };
   await ok(['user', 'add', 'owner@x.org'], options);
   const { stdout } = await ok(['key', 'create', '--user', 'owner@x.org', '--name', 'k'], options);
-  for (let i = 0; i < USER_COUNT; i += AT_A_TIME) {
-    const some = Array.from({ length: AT_A_TIME }, (_, k) => i + k);
-    await Promise.all(some.map((number) => addUser(dataDir, `user${number}@x.org`)));
-  }
-  await served.process.stop();
+  const log = createLog({ level: 'error', format: 'text', write: () => {} });
+  const store = await openStore({ dataDir, log });
+  for (let i = 0; i < USER_COUNT; i++)
+    await store.users.create({ email: `user${i}@x.org`, role: 'MEMBER' });
+  await store.close();
   return { dataDir, repo, key: stdout.trim() };
-}
-
-let made: Promise<InstanceMade> | undefined;
+});
 
 async function copyInstance() {
-  const { dataDir: source, repo, key } = await (made ??= makeInstance());
+  const { dataDir: source, repo, key } = await makeInstance();
   const dataDir = path.join(temporaryFolder(), 'data');
   cpSync(source, dataDir, { recursive: true });
   return { dataDir, repo, key, options: { env: { TRAWL_DATA_DIR: dataDir } } };
@@ -148,6 +141,8 @@ void test('a backup during writes is one consistent state, with key and index', 
   assert.deepEqual(readdirSync(path.dirname(file)), [path.basename(file)]);
   const { emails } = await usersOf(dataDir);
   assert.ok(emails.length > USER_COUNT + 5, 'the client wrote meanwhile');
+  const busy = await refused(['restore', file, '--force'], options);
+  assert.match(busy, /in use by process/);
   await served.process.stop();
 
   const second = path.join(temporaryFolder(), 'data');
@@ -159,11 +154,10 @@ void test('a backup during writes is one consistent state, with key and index', 
   for (const email of ['owner@x.org', 'user19@x.org', ...before]) assert.ok(found.includes(email));
   assert.equal(statSync(path.join(second, 'secret')).mode & 0o777, 0o600);
   assert.deepEqual(shardNames(second), shardNames(dataDir));
-  const again = await serve(second, [repo]);
-  await again.process.until(/isUnchanged=true/);
+  const again = await startApp([repo], { dataDir: second });
+  assert.equal((await again.daemon.indexed)[0]?.isUnchanged, true);
   const headers = { authorization: `Bearer ${key}` };
-  assert.equal((await get(`${again.url}/api/repos`, headers)).status, 200);
-  await again.process.stop();
+  assert.equal((await again.get('/api/repos', headers)).status, 200);
 });
 
 void test('without a passphrase: no secret, with a message; with the secret keys stay valid, otherwise not', async () => {
@@ -259,13 +253,10 @@ void test('restored without its index: only a line feed ends a row; a search say
 });
 
 void test('an incomplete backup is refused and changes nothing', async () => {
-  const { served, options, dataDir } = await serveInstance();
+  const { options, dataDir } = await copyInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
   await ok(['backup', file, '--with-index'], withPassphrase(options));
-  const busy = await refused(['restore', file, '--force'], options);
-  assert.match(busy, /in use by process/);
-  await served.process.stop();
   const bytes = readFileSync(file);
   const plain = gunzipSync(bytes);
   const changed = Buffer.from(plain);
@@ -324,7 +315,7 @@ async function killAt(
   return code === undefined;
 }
 
-void test('killed during a backup: no file of that name, and the next one works', async () => {
+void test('killed during a backup, or its daemon: no file of that name, and the next one works', async () => {
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
@@ -335,7 +326,13 @@ void test('killed during a backup: no file of that name, and the next one works'
     assert.equal(remaining.length, 1, 'it was done before');
   assert.equal((await usersOf(dataDir)).emails.length, USER_COUNT + 1);
   await ok(['backup', file], options);
-  await served.process.stop();
+  const other = temporaryFolder();
+  const cut = ['backup', path.join(other, 'cut.tar.gz'), '--with-index'];
+  const backing = startTrawl(cut, withPassphrase(options));
+  while (!backing.isOver && readdirSync(other).length === 0) await setImmediate();
+  await served.process.stop('SIGKILL');
+  const { code } = await backing.ended;
+  assert.deepEqual(readdirSync(other), code === 0 ? ['cut.tar.gz'] : []);
   const targetDir = path.join(temporaryFolder(), 'data');
   await ok(['restore', file], { env: { TRAWL_DATA_DIR: targetDir } });
   assert.equal((await usersOf(targetDir)).emails.length, USER_COUNT + 1);
@@ -435,12 +432,12 @@ void test(
     await ok(['restore', there], withPassphrase(onPostgres));
     assert.equal(existsSync(path.join(second, 'store.db')), false);
     assert.equal((await usersOf(second, database)).stdout, expected);
-    const again = await serveIndexed(second, [repo], { env: database });
+    const again = await startApp([repo], { dataDir: second, env: database });
     const headers = { authorization: `Bearer ${key}` };
-    assert.equal((await get(`${again.url}/api/repos`, headers)).status, 200);
+    assert.equal((await again.get('/api/repos', headers)).status, 200);
+    await again.close();
     await ok(['user', 'add', 'new@x.org'], onPostgres);
     await ok(['backup', back], withPassphrase(onPostgres));
-    await again.process.stop();
 
     const third = path.join(temporaryFolder(), 'data');
     mkdirSync(third);
@@ -473,21 +470,26 @@ async function files(url: string): Promise<number> {
   return (await post(url, { query: 'plum' })).body.files?.length ?? 0;
 }
 
-void test('clones are left out, which is said, and fetched again; without their host the index is searched', async () => {
+/** A data directory with a clone of the only repository of a host, its index, and how to serve it. */
+const cloned = once(async () => {
   const host = await CodeHost.start();
   host.add('one', { 'a.txt': 'plum\n' });
   const options = connectedTo(host);
-  const start = (dataDir: string) => serve(dataDir, [], options);
-  const reads = async (url: string, what: string): Promise<number> =>
-    (await get(`${url}/api/${what}repo=${host.nameOf('one')}`)).status;
-
   const dataDir = path.join(temporaryFolder(), 'data');
-  const served = await start(dataDir);
+  const served = await serve(dataDir, [], options);
   await eventually(async () => (await files(served.url)) === 1);
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const { stderr } = await ok(['backup', file, '--with-index', '--data-dir', dataDir], {});
-  assert.match(stderr, /clones of hosted repositories are left out; after a restore the daemon/);
   await served.process.stop();
+  return { host, options, dataDir, file, stderr };
+});
+
+void test('clones are left out, which is said, and fetched again; without their host the index is searched', async () => {
+  const { host, options, file, stderr } = await cloned();
+  assert.match(stderr, /clones of hosted repositories are left out; after a restore the daemon/);
+  const start = (dataDir: string) => serve(dataDir, [], options);
+  const reads = async (url: string, what: string): Promise<number> =>
+    (await get(`${url}/api/${what}repo=${host.nameOf('one')}`)).status;
 
   const restore = async (): Promise<string> => {
     const target = path.join(temporaryFolder(), 'data');
@@ -513,38 +515,20 @@ void test('clones are left out, which is said, and fetched again; without their 
   await alone.process.stop();
 });
 
-/** A data directory with a clone of the only repository of a new host. */
-async function makeCloned(): Promise<string> {
-  const host = await CodeHost.start();
-  host.add('one', { 'a.txt': 'plum\n' });
-  const dataDir = path.join(temporaryFolder(), 'data');
-  const served = await serve(dataDir, [], connectedTo(host));
-  await eventually(async () => (await files(served.url)) === 1);
-  await served.process.stop();
-  host.stop();
-  return dataDir;
-}
-
 void test('a restore keeps the clones of its repositories, and removes those of another instance', async () => {
-  const [dataDir, other] = [await makeCloned(), await makeCloned()];
-  const file = path.join(temporaryFolder(), 'backup.tar.gz');
-  await ok(['backup', file, '--data-dir', dataDir], {});
+  const { host, dataDir, file } = await cloned();
+  const { dataDir: other } = await copyInstance();
+  for (const name of ['1.git', '1.json'])
+    cpSync(path.join(dataDir, 'clones', name), path.join(other, 'clones', name), {
+      recursive: true,
+    });
+  const stamp = path.join(other, 'clones/1.json');
+  const { host: address } = new URL(host.url);
+  writeFileSync(stamp, readFileSync(stamp, 'utf8').replaceAll(address, 'host.example'));
   for (const target of [dataDir, other]) {
-    assert.deepEqual(readdirSync(path.join(target, 'clones')).sort(), ['1.git', '1.json']);
     const { stderr } = await ok(['restore', file, '--force', '--data-dir', target], {});
     assert.equal(/1 clone must be fetched again/.test(stderr), target === other, stderr);
   }
   assert.deepEqual(readdirSync(path.join(dataDir, 'clones')).sort(), ['1.git', '1.json']);
   assert.deepEqual(readdirSync(path.join(other, 'clones')), []);
-});
-
-void test('the daemon ends during a backup: an error and no file', async () => {
-  const { served, options } = await serveInstance();
-  const folder = temporaryFolder();
-  const file = path.join(folder, 'backup.tar.gz');
-  const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
-  while (!backing.isOver && readdirSync(folder).length === 0) await setImmediate();
-  await served.process.stop('SIGKILL');
-  const { code } = await backing.ended;
-  assert.deepEqual(readdirSync(folder), code === 0 ? ['backup.tar.gz'] : []);
 });

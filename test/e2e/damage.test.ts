@@ -50,11 +50,14 @@ async function definitions(served: Served, repoName: string): Promise<number | u
   return isSearchExhaustive ? stats.matchCount : undefined;
 }
 
-/** Two repos with 2,000 definitions each. */
+/** Of a repo; each has ten definitions, one of them of the same name. */
+const FILES = 80;
+
+/** Two repos whose files of contents and of symbols have several pages. */
 function makeCode(): string[] {
   const code = (word: string): Record<string, string> =>
     Object.fromEntries(
-      Array.from({ length: 200 }, (_, i) => [
+      Array.from({ length: FILES }, (_, i) => [
         `c/f${i}.c`,
         `int ${word}(int a) { return a; }\n` +
           Array.from({ length: 9 }, (_, k) => `int ${word}_${i}_${k};\n`).join(''),
@@ -73,7 +76,7 @@ for (const [what, ending, size] of [
     let served = await serveSettled(dataDir, sources);
     const repoName = await repoNameOf(served, sources[0]!);
     const isWholeAgain = async (): Promise<boolean> =>
-      (await definitions(served, repoName)) === 200 &&
+      (await definitions(served, repoName)) === FILES &&
       (await search(served.url, 'plum', ALL)).isSearchExhaustive;
     // All threads know every page of the files to be sound.
     for (let i = 0; i < 6; i++) assert.ok(await isWholeAgain());
@@ -110,7 +113,7 @@ for (const [what, ending, offset, reported] of [
       const dataDir = temporaryFolder();
       const first = await serveSettled(dataDir, sources);
       const repoName = await repoNameOf(first, sources[0]!);
-      assert.equal(await definitions(first, repoName), 200);
+      assert.equal(await definitions(first, repoName), FILES);
       // As the system does for a page that cannot be read.
       await first.process.stop('SIGKILL');
       const folder = path.join(dataDir, 'shards');
@@ -120,7 +123,7 @@ for (const [what, ending, offset, reported] of [
       // Nothing was searched yet.
       assert.match(second.process.stderr, /the last process crashed/);
       assert.match(second.process.stderr, reported);
-      await eventually(async () => (await definitions(second, repoName)) === 200);
+      await eventually(async () => (await definitions(second, repoName)) === FILES);
       await second.process.stop();
     },
   );

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { startApp } from '../api/app.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { get, index, jobsEnded, pathsOf, search, serve, trawl } from './daemon.ts';
 
@@ -114,16 +115,15 @@ void test('a source whose git now leads elsewhere is hidden, with its former con
   const link = path.join(unrelated, '.git/objects/pack/pack-1.pack');
   symlinkSync(path.join(makeRepo({ x: '' }), '.git/config'), link);
   const displayed = async (sources: readonly string[], paths: readonly string[]): Promise<void> => {
-    const served = await serve(dataDir, sources);
-    await jobsEnded(served, 2);
-    assert.deepEqual(pathsOf(await search(served.url, 'plum')), paths);
-    const repos = await get<readonly unknown[]>(`${served.url}/api/repos`);
+    const app = await startApp(sources, { dataDir, mayFail: true });
+    assert.deepEqual(pathsOf(await app.search('plum')), paths);
+    const repos = await app.get<readonly unknown[]>('/api/repos');
     assert.equal(repos.body.length, paths.length);
     const repo = `local/${path.basename(unrelated)}`;
     const query = new URLSearchParams({ repo, path: 'b.txt' }).toString();
-    const { status } = await get(`${served.url}/api/source?${query}`);
+    const { status } = await app.get(`/api/source?${query}`);
     assert.equal(status, paths.length === 2 ? 200 : 404);
-    await served.process.stop();
+    await app.close();
   };
   // Named, and found in the catalog.
   await displayed([good, unrelated], ['a.txt']);

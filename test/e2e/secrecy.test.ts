@@ -6,18 +6,13 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import type { SearchResponse } from '../../daemon/api/search/search-schemas.ts';
+import type { SourceKind } from '../../daemon/repos/records.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { git, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import {
-  call,
-  get,
-  jobsEnded,
-  serve,
-  serveIndexed,
-  suggestedBy,
-  trawl,
-  type Served,
-} from './daemon.ts';
+import { type App, startApp } from '../api/app.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { suggestedBy, trawl } from './daemon.ts';
 
 const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licenceEnvironment() };
 
@@ -83,25 +78,19 @@ async function inWorld(run: (world: World, move: Move) => Promise<void>): Promis
 
 type Move = (from: string, to: string) => void;
 
-async function visibleTo({ url }: Served, key?: string): Promise<string[]> {
+async function visibleTo(app: App, key?: string): Promise<string[]> {
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const { status, body } = await get<Listed>(`${url}/api/repos`, headers);
+  const { status, body } = await app.get<Listed>('/api/repos', headers);
   assert.equal(status, 200);
-  const answer = await call(`${url}/api/search`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: 'plum', matches: 100 }),
-  });
-  const { files } = (await answer.json()) as {
-    files: readonly { readonly repository: string; readonly fileName: { readonly text: string } }[];
-  };
+  const request = { query: 'plum', matches: 100 };
+  const { files } = (await app.post<SearchResponse>('/api/search', request, headers)).body;
   const names = body.map(({ repoName }) => repoName).sort();
   const suggested = async (kind: string, query = '', countMin = 1): Promise<string[]> => {
     const parameters = new URLSearchParams({ kind, prefix: '', query }).toString();
-    const address = `${url}/api/suggestions?${parameters}`;
+    const address = `/api/suggestions?${parameters}`;
     const fetchValues = async () =>
-      (await get<readonly { readonly value: string }[]>(address, headers)).body;
+      (await app.get<readonly { readonly value: string }[]>(address, headers)).body;
     return (await suggestedBy(fetchValues, countMin)).map(({ value }) => value).sort();
   };
   assert.deepEqual(await suggested('repo'), names);
@@ -118,16 +107,25 @@ async function visibleTo({ url }: Served, key?: string): Promise<string[]> {
   return body.map(({ repoId, repoName }) => `${repoId} ${repoName}`).sort();
 }
 
+/** Serves the sources, in the process of the test; returns what was warned of, too. */
+async function serve(dataDir: string, sources: readonly string[], mode?: SourceKind) {
+  const warnings: string[] = [];
+  const write = (line: string): void => void warnings.push(line);
+  const log = createLog({ level: 'warn', format: 'text', write });
+  const app = await startApp(sources, { dataDir, env: ENV, log, mode, mayFail: true });
+  return { app, warnings };
+}
+
 /** Serves the sources, and tells what a guest and the member see. */
 async function displayed(
   { dataDir, memberKey }: World,
   sources: readonly string[],
-  flags: readonly string[] = [],
-): Promise<{ guest: string[]; member: string[]; stderr: string }> {
-  const served = await serveIndexed(dataDir, sources, { env: ENV, flags });
-  const [guest, member] = [await visibleTo(served), await visibleTo(served, memberKey)];
-  const { stderr } = await served.process.stop();
-  return { guest, member, stderr };
+  mode?: SourceKind,
+): Promise<{ guest: string[]; member: string[]; warnings: string }> {
+  const { app, warnings } = await serve(dataDir, sources, mode);
+  const [guest, member] = [await visibleTo(app), await visibleTo(app, memberKey)];
+  await app.close();
+  return { guest, member, warnings: warnings.join('') };
 }
 
 const A = '1 local/a';
@@ -140,14 +138,11 @@ const [A_PATH, B_PATH] = ['a', 'b'].map((name) => path.join(TEMPLATE.folder, nam
 
 void test('another mode, order or path: the same repo', () =>
   inWorld(async (world, move) => {
-    const same = async (
-      sources: readonly string[],
-      flags: readonly string[] = [],
-    ): Promise<void> => {
-      const { guest, member } = await displayed(world, sources, flags);
+    const same = async (sources: readonly string[], mode?: SourceKind): Promise<void> => {
+      const { guest, member } = await displayed(world, sources, mode);
       assert.deepEqual([guest, member], [[A], [A, B]]);
     };
-    await same([B_PATH, A_PATH], ['--mode', 'commits']);
+    await same([B_PATH, A_PATH], 'commits');
     const moved = path.join(temporaryFolder(), 'moved');
     move(B_PATH, moved);
     await same([A_PATH, moved]);
@@ -161,7 +156,7 @@ void test('an unknown source is hidden until an owner decides', () =>
     writeFiles(plain, { 'p.txt': 'plum\n' });
     const before = await displayed(world, [A_PATH, copy, plain]);
     assert.deepEqual([before.guest, before.member], [[A], [A]]);
-    assert.match(before.stderr, /only to owners.*repo set --no-enforce-permissions local\/copy/);
+    assert.match(before.warnings, /only to owners.*repo set --no-enforce-permissions local\/copy/);
     await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
     const after = await displayed(world, [A_PATH, copy]);
     assert.deepEqual(after.guest, [A, '3 local/copy']);
@@ -177,19 +172,18 @@ void test('another repository at the path of an open one is not shown as that on
       [world.dataDir, [A_PATH]],
       [unnamed, []],
     ] as const) {
-      const served = await serve(dataDir, sources, { env: ENV });
-      await jobsEnded(served, 1);
-      assert.equal((await visibleTo(served)).includes(A), false, dataDir);
-      await served.process.stop();
+      const { app } = await serve(dataDir, sources);
+      assert.equal((await visibleTo(app)).includes(A), false, dataDir);
+      await app.close();
     }
   }));
 
 /** Of the repository that all see: it is hidden, and shown again. */
-async function checkRuleChange(world: World, served: Served): Promise<void> {
+async function checkRuleChange(world: World, app: App): Promise<void> {
   const set = (flag: string) => ok(world.dataDir, ['repo', 'set', flag, 'local/a']);
-  assert.deepEqual(await visibleTo(served), [A]);
+  assert.deepEqual(await visibleTo(app), [A]);
   assert.match(await set('--enforce-permissions'), /1 +local\/a +unknown +restricted/);
-  assert.deepEqual(await visibleTo(served), []);
+  assert.deepEqual(await visibleTo(app), []);
   const [record] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
   const { actorId, targetType, metadata } = JSON.parse(record!) as Record<string, unknown>;
   assert.deepEqual([actorId, targetType], ['operator', 'org']);
@@ -202,14 +196,14 @@ async function checkRuleChange(world: World, served: Served): Promise<void> {
     repoCount: 1,
   });
   await set('--no-enforce-permissions');
-  assert.deepEqual(await visibleTo(served), [A]);
+  assert.deepEqual(await visibleTo(app), [A]);
   assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
 }
 
 void test('a command to a running daemon applies from the next request on, also for unserved repositories', () =>
   inWorld(async (world) => {
-    const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
-    await checkRuleChange(world, served);
+    const { app, warnings } = await serve(world.dataDir, [A_PATH]);
+    await checkRuleChange(world, app);
     const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
     const listed = await ok(world.dataDir, ['repo', 'list']);
     assert.match(listed, /^ *1 +local\/a .* none +served +20\S+Z /m);
@@ -223,20 +217,20 @@ void test('a command to a running daemon applies from the next request on, also 
       assert.match(await grant('list', '--repo', text), granted);
     }
     await grant('remove', 'member@example.com', 'local/b');
-    const { stderr } = await served.process.stop();
+    await app.close();
     assert.match(
-      stderr,
+      warnings.join(''),
       /WARN .*1 known repository is not among the sources, and not served: local\/b/,
     );
     const whole = await displayed(world, [A_PATH, B_PATH]);
     assert.deepEqual(whole.member, [A]);
-    assert.doesNotMatch(whole.stderr, /not among the sources/);
+    assert.doesNotMatch(whole.warnings, /not among the sources/);
     assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);
   }));
 
 void test('an unserved repository is removed with its grants, with or without a daemon; a served one stays', () =>
   inWorld(async (world) => {
-    const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+    const { app } = await serve(world.dataDir, [A_PATH]);
     const remove = (...names: string[]) =>
       trawl(['repo', 'remove', '--data-dir', world.dataDir, ...names], {});
     const refused = await remove('local/b', 'local/a');
@@ -248,7 +242,7 @@ void test('an unserved repository is removed with its grants, with or without a 
     assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local\/b/);
     const audit = await ok(world.dataDir, ['audit', '--json']);
     assert.match(audit, /"to":null.*"repos":\["local\/b"\]/);
-    await served.process.stop();
+    await app.close();
     await ok(world.dataDir, ['repo', 'remove', 'local/a']);
     assert.doesNotMatch(await ok(world.dataDir, ['repo', 'list']), /local/);
     await ok(world.dataDir, ['index', B_PATH]);

@@ -8,8 +8,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { once } from '../base/once.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { type IndexOf, indexOf, openIndexOf } from './index-of.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const ALL = { branches: ['**'], tags: [] };
 
@@ -27,26 +28,20 @@ const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
   },
 };
 
-interface Made {
-  readonly dataDir: string;
-  readonly repo: string;
-}
-
-async function indexOnce(): Promise<Made> {
+const indexed = once(async () => {
   const repo = makeRepo({ 'a.c': 'int eat(void) { return 0; }\n' });
   git(repo, 'branch', 'x');
   const dataDir = temporaryFolder();
-  await using index = await indexOf(dataDir, repo, ALL);
+  await using index = await openIndexOf(dataDir, { findsSymbols: true });
+  await index.index([repo], ALL, 'commits');
   await index.instance.symbols!.run();
   await index.close();
   return { dataDir, repo };
-}
-
-let made: Promise<Made> | undefined;
+});
 
 /** A data directory of the test's own, with a repo of two branches and its symbols. The repo is that of all tests. */
-async function makeIndex(): Promise<Made> {
-  const { dataDir: source, repo } = await (made ??= indexOnce());
+async function makeIndex() {
+  const { dataDir: source, repo } = await indexed();
   const dataDir = temporaryFolder();
   cpSync(source, dataDir, { recursive: true });
   return { dataDir, repo };
@@ -68,7 +63,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
     const { dataDir } = await makeIndex();
     damage(fileOf(dataDir, '.tags'));
     const shard = statSync(fileOf(dataDir, '.shard')).ino;
-    await using index = await openIndexOf(dataDir);
+    await using index = await openIndexOf(dataDir, { findsSymbols: true });
     // At once: by the end of the first search they may have been found again.
     const [text, symbols] = await Promise.all(['eat', 'sym:eat'].map((one) => index.search(one)));
     assert.equal(text!.files.length, 1);
@@ -79,11 +74,14 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
     assert.deepEqual(index.warnings, ['symbols taken out of service']);
   });
 
-  for (const ending of ['.shard', '.revisions']) {
+  // All that differs is read by the same step.
+  for (const ending of name === 'cut' || name === 'removed'
+    ? ['.shard', '.revisions']
+    : ['.shard']) {
     void test(`${ending} ${name}: out of service, and rebuilt`, async () => {
       const { dataDir } = await makeIndex();
       damage(fileOf(dataDir, ending));
-      await using index = await openIndexOf(dataDir);
+      await using index = await openIndexOf(dataDir, { findsSymbols: true });
       assert.deepEqual((await index.search('eat')).incompleteReasons, ['shard_quarantined']);
       await index.instance.indexer.jobs.whenIdle();
       await index.instance.symbols!.run();
@@ -95,7 +93,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
 
 void test('repeated damage is repaired after pauses', async () => {
   const { dataDir, repo } = await makeIndex();
-  await using index = await openIndexOf(dataDir);
+  await using index = await openIndexOf(dataDir, { findsSymbols: true });
   const { served } = index.instance;
   const indexer = index.instance.indexer;
   const quarantine = (): void => {

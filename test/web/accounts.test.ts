@@ -8,7 +8,8 @@ import { licenceEnvironment } from '../accounts/licences.ts';
 import { serveIndexed, type Served } from '../e2e/daemon.ts';
 import { toolClient } from '../api/mcp/tool-client.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { findingsOf, hasCount, once, pageTests, until, visit } from './browser.ts';
+import { once } from '../base/once.ts';
+import { findingsOf, hasCount, pageTests, until, visit } from './browser.ts';
 import type { Visitor } from './browser.ts';
 import {
   OWNER,

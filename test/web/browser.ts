@@ -7,6 +7,7 @@ import { after, afterEach, beforeEach, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { once } from '../base/once.ts';
 import { signIn } from './people.ts';
 
 /** The first that is there. Measured: 2026-11-25: the second takes half as much of a core again. */
@@ -114,12 +115,6 @@ async function windowOf(
   const visitor = { page, context, complaints };
   opened.push({ ...visitor, close });
   return visitor;
-}
-
-/** The result of the first call, for all calls: a daemon that several tests use. */
-export function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
-  let made: Promise<Result> | undefined;
-  return () => (made ??= make());
 }
 
 /** The window of a test. */

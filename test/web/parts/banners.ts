@@ -14,7 +14,8 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import { findingsOf, goTo, once, pageTests } from '../browser.ts';
+import { once } from '../../base/once.ts';
+import { findingsOf, goTo, pageTests } from '../browser.ts';
 import { OWNER, OWNER_ENV, signIn, signInByPage } from '../people.ts';
 
 const ENV = {

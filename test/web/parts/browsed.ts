@@ -12,7 +12,8 @@ import {
   temporaryFolder,
   writeFiles,
 } from '../../sources/git/fixture.ts';
-import { once, pageTests } from '../browser.ts';
+import { once } from '../../base/once.ts';
+import { pageTests } from '../browser.ts';
 
 const HOSTILE_README = `# Hostile <b onclick="alert(1)">bold</b>
 

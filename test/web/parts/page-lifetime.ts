@@ -16,7 +16,8 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { MAIN, serve, serveIndexed, type Served } from '../../e2e/daemon.ts';
 import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
-import { findingsOf, once, pageTests, until, visit } from '../browser.ts';
+import { once } from '../../base/once.ts';
+import { findingsOf, pageTests, until, visit } from '../browser.ts';
 import { OWNER, OWNER_ENV, PASSWORD, signIn } from '../people.ts';
 import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
 

@@ -4,7 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
-import { once, pageTests, until } from '../browser.ts';
+import { once } from '../../base/once.ts';
+import { pageTests, until } from '../browser.ts';
 import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
 
 /** A line of each of many files, and the name of the best. */
