@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { MergeOverflow, mergeShards, type MergeRepo } from '../../daemon/engine/build/merge.ts';
-import { SymbolsFileBuilder } from '../../daemon/engine/host/symbols-builder.ts';
+import { SymbolsFileBuilder } from '../../daemon/engine/shards/symbols-builder.ts';
 import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { buildShard, Engine, headings } from '../engine/host/harness.ts';
