@@ -76,21 +76,21 @@ const EMPTY_PAGES_MAX = 20;
 const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
-/** Failures of the host, not of the target. */
-const HOST_CODES: ReadonlySet<string> = new Set(['HOST_UNAVAILABLE', 'RATE_LIMITED']);
-/** Nothing can be listed until somebody fixes it. */
-const FATAL_CODES: ReadonlySet<string> = new Set([
-  'NO_SECRET',
+/** Failures of the host or of the credential, not of the target. */
+const HOST_CODES: ReadonlySet<string> = new Set([
+  'HOST_UNAVAILABLE',
+  'RATE_LIMITED',
   'NOT_AUTHENTICATED',
-  'CERTIFICATE_REFUSED',
 ]);
+/** Nothing can be listed until somebody fixes it. */
+const FATAL_CODES: ReadonlySet<string> = new Set(['NO_SECRET', 'CERTIFICATE_REFUSED']);
 
 /** The pages of the targets in order. Errors: HostError if the host does not answer, or refuses the credential; the reason of the signal. */
 export async function* listTargets(
   { targets, issues = [], foundCount, anonymousProbe }: Targets,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
-  const listing = new Listing(anonymousProbe, targets.length);
+  const listing = new Listing(anonymousProbe, targets.length, foundCount !== undefined);
   const found = foundCount === undefined ? {} : { target: emptyPage(FOUND, foundCount) };
   if (issues.length > 0 || targets.length === 0 || foundCount !== undefined)
     yield { repos: [], issues, ...found };
@@ -109,10 +109,13 @@ class Listing {
   readonly #listed = new Map<string, Target>();
   readonly #targetCount: number;
   #unanswered = 0;
+  /** The host took the credential for a whole target. */
+  #isTaken: boolean;
 
-  constructor(anonymousProbe: AnonymousProbe | undefined, targetCount: number) {
+  constructor(anonymousProbe: AnonymousProbe | undefined, targetCount: number, isTaken: boolean) {
     this.#anonymousProbe = anonymousProbe;
     this.#targetCount = targetCount;
+    this.#isTaken = isTaken;
   }
 
   /** Errors: those that end the listing. */
@@ -136,6 +139,7 @@ class Listing {
         emptyCount = page.newCount === 0 ? emptyCount + 1 : 0;
         yield { repos: page.repos, issues: probeIssues(), target: page.target };
       }
+      this.#isTaken = true;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
@@ -146,8 +150,12 @@ class Listing {
     }
   }
 
-  /** An unreachable host fails the listing, which is soon retried, also if it has fewer targets. */
+  /**
+   * An unreachable host fails the listing, which is soon retried, also if it has fewer targets. An organization may refuse a
+   * credential that others take.
+   */
   #unansweredMax(error: HostError): number {
+    if (error.code === 'NOT_AUTHENTICATED' && !this.#isTaken) return 1;
     return error instanceof UnreachableError
       ? Math.min(UNANSWERED_MAX, this.#targetCount)
       : UNANSWERED_MAX;

@@ -106,6 +106,15 @@ test('an error that only the operator can fix ends the listing', async () => {
     await assert.rejects(list([failing('a', code), targetOf('b', [['1']])]), { code });
 });
 
+test('a credential that one target refuses and others take does not end the listing', async () => {
+  const [ok, refused] = [targetOf('ok', [['1']]), failing('a', 'NOT_AUTHENTICATED')];
+  const pages = await list([ok, refused, targetOf('b', [['2']])]);
+  assert.deepEqual([idsOf(pages), codesOf(pages)], [['1', '2'], ['NOT_AUTHENTICATED a']]);
+  const found = { targets: [refused, ok], foundCount: 2 };
+  assert.deepEqual(idsOf(await collect(listTargets(found, SIGNAL))), ['1']);
+  await assert.rejects(list([ok, refused, refused, refused]), { code: 'NOT_AUTHENTICATED' });
+});
+
 test('a missing single repository is gone; a missing owner is unknown', async () => {
   const one = { ...failing('repos: a/b', 'NOT_FOUND'), isRepo: true };
   const pages = await list([one, failing('projects: a/b', 'NOT_FOUND')]);
