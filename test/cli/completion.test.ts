@@ -74,7 +74,8 @@ test('zsh', needs('zsh'), async () => {
       zpty -w z 'zstyle ":completion:*" menu no; setopt list_ambiguous no_beep; bindkey "^X" list-choices; print ready-now'
       out=; while zpty -r z part '*ready-now*'; do break; done
       zpty -n -w z ${JSON.stringify(line)}$'\\x18'
-      sleep 1; while zpty -rt z part; do print -r -- "$part"; sleep 0.05; done; zpty -d z`;
+      repeat 600; do zpty -rt z part && out+=$part; [[ $out == *${rest[0].join('*')}* ]] && break; sleep 0.05; done
+      print -r -- "$out"; while zpty -rt z part; do print -r -- "$part"; sleep 0.05; done; zpty -d z`;
     const shown = linesOf('zsh', ['-f', '-c', code]).flatMap((one) => one.split(/\s+/));
     const typed = line.split(' ');
     holds(
