@@ -3,7 +3,7 @@
 import { QueryError } from '../regex/query-error.ts';
 import type { Steps } from '../../base/steps.ts';
 import { parseSteps, type QueryOptions } from './parser.ts';
-import type { QueryNode } from './tree.ts';
+import { leavesOf, type QueryNode } from './tree.ts';
 
 export interface QueryTexts {
   /** Written by people, or parsed: then its expressions determine their case. */
@@ -35,31 +35,12 @@ export function* filterSteps(text: string, options: QueryOptions): Steps<QueryNo
     if (error instanceof QueryError) throw filterError(error.reason, error.position);
     throw error;
   }
-  const position = contentPosition(filter);
-  if (position !== undefined)
-    throw filterError('content words belong in the query, not in the filter', position);
+  for (const leaf of leavesOf(filter))
+    if (leaf.kind === 'text' || leaf.kind === 'regex')
+      throw filterError('content words belong in the query, not in the filter', leaf.position);
   return filter;
 }
 
 function filterError(reason: string, position: number): QueryError {
   return new QueryError(`filter: ${reason}`, position);
-}
-
-function contentPosition(query: QueryNode): number | undefined {
-  switch (query.kind) {
-    case 'text':
-    case 'regex':
-      return query.position;
-    case 'not':
-      return contentPosition(query.child);
-    case 'and':
-    case 'or':
-      for (const child of query.children) {
-        const position = contentPosition(child);
-        if (position !== undefined) return position;
-      }
-      return undefined;
-    default:
-      return undefined;
-  }
 }

@@ -15,7 +15,14 @@ import {
   type RepoContext,
 } from './repos.ts';
 import { planLiveDocs, planRevisions } from './revisions.ts';
-import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from './tree.ts';
+import {
+  leavesOf,
+  type ListNode,
+  type PatternNode,
+  type QueryNode,
+  type RegexNode,
+  type ValueNode,
+} from './tree.ts';
 
 export interface PlanContext extends RepoContext {
   /** Some of their docs must be excluded by default, such as those of further revisions. */
@@ -41,7 +48,7 @@ interface Planning {
  * Errors: QueryError for patterns that are too large, separately or together, and for unsupported queries; UnknownContextError.
  */
 export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
-  if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
+  if (leavesOf(query).length > PLAN_NODES_MAX) throw tooManyConditions();
   const plan = yield* planNode(query, {
     context,
     remainingStates: QUERY_STATES_MAX,
@@ -54,12 +61,6 @@ export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNo
   return context.needsDocSets
     ? list('and', [planLiveDocs(query, context.hasOnDemand ?? false), plan])
     : plan;
-}
-
-function countLeaves(query: QueryNode): number {
-  if (query.kind === 'not') return countLeaves(query.child);
-  if (query.kind !== 'and' && query.kind !== 'or') return 1;
-  return query.children.reduce((sum, child) => sum + countLeaves(child), 0);
 }
 
 function* planNode(query: QueryNode, planning: Planning): Steps<PlanNode> {

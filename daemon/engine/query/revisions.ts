@@ -2,7 +2,7 @@
 // result lists.
 
 import type { DocSet, EncodedPlan } from '../host/encoded-plan.ts';
-import type { QueryNode } from './tree.ts';
+import { leavesOf, type QueryNode } from './tree.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { isSteppedName } from '../../sources/git/names.ts';
@@ -71,9 +71,7 @@ export function matchRevisions(repo: RevisionNames, text: string): number[] {
 }
 
 export function hasRevisionFilter(query: QueryNode): boolean {
-  if (query.kind === 'not') return hasRevisionFilter(query.child);
-  if (query.kind === 'and' || query.kind === 'or') return query.children.some(hasRevisionFilter);
-  return query.kind === 'value' && query.prefix === 'rev';
+  return leavesOf(query).some((leaf) => leaf.kind === 'value' && leaf.prefix === 'rev');
 }
 
 /** Leaf of a plan: the doc is in one of these revisions of its repo. */

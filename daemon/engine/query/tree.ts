@@ -53,5 +53,12 @@ export interface ListNode {
   readonly children: readonly QueryNode[];
 }
 
-export type QueryNode =
-  TextNode | RegexNode | PatternNode | ValueNode | ConstNode | NotNode | ListNode;
+type LeafNode = TextNode | RegexNode | PatternNode | ValueNode | ConstNode;
+
+export type QueryNode = LeafNode | NotNode | ListNode;
+
+/** In the order of the query. */
+export function leavesOf(node: QueryNode): LeafNode[] {
+  if (node.kind === 'not') return leavesOf(node.child);
+  return 'children' in node ? node.children.flatMap(leavesOf) : [node];
+}

@@ -10,7 +10,7 @@ import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { wordsOf } from '../../../daemon/engine/query/query-tokens.ts';
 import { wholeQuerySteps } from '../../../daemon/engine/query/filter.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
-import type { QueryNode } from '../../../daemon/engine/query/tree.ts';
+import { leavesOf, type QueryNode } from '../../../daemon/engine/query/tree.ts';
 import { atOnce } from '../../../daemon/base/steps.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { formOf } from './forms.ts';
@@ -305,21 +305,6 @@ test('an error in a filter says that it is in the filter', () => {
   assert.throws(refused(' '), /^QueryError: filter: empty query at position 0$/);
 });
 
-/** Where the leaves of a tree stand that have a text. */
-function positionsOf(node: QueryNode): number[] {
-  switch (node.kind) {
-    case 'not':
-      return positionsOf(node.child);
-    case 'and':
-    case 'or':
-      return node.children.flatMap(positionsOf);
-    case 'const':
-      return [];
-    default:
-      return [node.position];
-  }
-}
-
 test('words of a query are at the leaves of its tree; stopped requests end too', () => {
   fc.assert(
     fc.property(anyText, fc.boolean(), (text, isRegexEnabled) => {
@@ -331,7 +316,8 @@ test('words of a query are at the leaves of its tree; stopped requests end too',
       const starts = words
         .filter(({ kind }) => kind === 'text' || kind === 'value')
         .map(({ start, isQuoted }) => (isQuoted ? start + 1 : start));
-      assert.deepEqual(starts, positionsOf(node), JSON.stringify(text));
+      const positions = leavesOf(node).flatMap((leaf) => ('position' in leaf ? leaf.position : []));
+      assert.deepEqual(starts, positions, JSON.stringify(text));
     }),
     { numRuns: 20_000 },
   );
