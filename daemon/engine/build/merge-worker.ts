@@ -7,8 +7,8 @@ import { lowerPriority } from '../../base/priority.ts';
 import type { EndOrder, LoadedNotice } from '../../base/reusable-thread.ts';
 import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
-import { PageCheck } from '../host/page-check.ts';
-import { type ShardFile, ShardError, type ShardFault } from '../host/space.ts';
+import { checkShards } from '../host/page-check.ts';
+import { ShardError, type ShardFault } from '../host/space.ts';
 import { mergeShards, type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 
 export interface MergeWorkerData {
@@ -41,7 +41,7 @@ port.on('message', (message: ToMergeWorker) => {
 
 async function runAndPost(order: MergeOrder): Promise<void> {
   try {
-    await checkAll(order.sources);
+    await checkShards(module, order.sources);
     post({ kind: 'done', result: mergeShards(module, order) });
   } catch (error) {
     const isOverflow = error instanceof MergeOverflow;
@@ -51,19 +51,6 @@ async function runAndPost(order: MergeOrder): Promise<void> {
     } else post({ kind: 'failed', message: messageOf(error), isOverflow });
   }
   giveMemoryBackSoon();
-}
-
-async function checkAll(sources: readonly ShardFile[]): Promise<void> {
-  const check = new PageCheck(module);
-  try {
-    for (const source of sources) {
-      const problem = await check.check(source, async () => {});
-      if (problem !== undefined)
-        throw new ShardError(source.shardId, problem.reason, problem.fault);
-    }
-  } finally {
-    check.drop();
-  }
 }
 
 function post(message: FromMergeWorker): void {

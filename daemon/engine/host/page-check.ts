@@ -8,7 +8,7 @@ import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, dropCore, instantiateCore } from './core.ts';
 import { type FileLayout, sectionRow, SHARD_LAYOUT, SYMBOLS_LAYOUT } from './file-layout.ts';
 import { mapBriefly } from './mapping.ts';
-import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
+import { ShardError, sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Whole pages. */
 const CHUNK_SIZE = 1 << 20;
@@ -102,6 +102,23 @@ export class PageCheck {
       await pace(chunk.length);
     }
     return undefined;
+  }
+}
+
+/** Checks files before they are mapped: damage must not spread. Errors: ShardError for the first faulty one; as `check`. */
+export async function checkShards(
+  module: WebAssembly.Module,
+  files: readonly ShardFile[],
+  pace: Pace = async () => {},
+): Promise<void> {
+  const check = new PageCheck(module);
+  try {
+    for (const file of files) {
+      const problem = await check.check(file, pace);
+      if (problem !== undefined) throw new ShardError(file.shardId, problem.reason, problem.fault);
+    }
+  } finally {
+    check.drop();
   }
 }
 

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { giveMemoryBackSoon, keepMemory } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
-import { PageCheck } from '../host/page-check.ts';
+import { checkShards } from '../host/page-check.ts';
 import { ShardError } from '../host/space.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import { SymbolsFileBuilder } from '../shards/symbols-builder.ts';
@@ -85,7 +85,8 @@ function post(message: FromPassWorker): void {
 
 async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
   const { shardPath } = order;
-  await checkShard(shardPath, signal);
+  const shard = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
+  await checkShards(module, [shard], async () => signal.throwIfAborted());
   const builder = new SymbolsFileBuilder(module, shardPath);
   try {
     return await fill(builder, order, signal);
@@ -112,15 +113,6 @@ async function fill(
   } finally {
     await extractor.close();
   }
-}
-
-async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
-  const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
-  const check = new PageCheck(module);
-  const problem = await check
-    .check(file, async () => signal.throwIfAborted())
-    .finally(() => check.drop());
-  if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
 }
 
 function sourceOf({ tables }: SymbolsFileBuilder): PassSource {
