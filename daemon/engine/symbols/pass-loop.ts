@@ -27,8 +27,6 @@ export interface PassProgress {
   readonly blobsTotal: number;
   readonly bytesDone: number;
   readonly bytesTotal: number;
-  readonly symbolCount: number;
-  readonly failureCount: number;
 }
 
 export interface PassFailure extends ExtractionFailure {
@@ -121,8 +119,6 @@ export async function passOver(
       blobsTotal: source.blobCount,
       bytesDone,
       bytesTotal: source.contentSize,
-      symbolCount: counts.symbolCount,
-      failureCount: counts.failureCount,
     });
   }
 }
