@@ -2,6 +2,7 @@
 // shard. For each batch it asks which contents to store, and for the batch's position in its shard; both are answered in batch
 // order.
 
+import type { BatchRows } from '../host/builder.ts';
 import type { NewTables } from '../shards/writer.ts';
 import type { FinishedShard } from './shard-file.ts';
 import type { FilterSettings } from './filters.ts';
@@ -33,13 +34,11 @@ export interface BatchJob {
   readonly path: string;
 }
 
-export interface CompletionJob extends Omit<NewTables, 'blobs' | 'blocks' | 'caseMarks'> {
+export interface CompletionJob extends Omit<NewTables, keyof BatchRows> {
   readonly kind: 'completion';
   readonly path: string;
   readonly segments: readonly string[];
-  readonly blobs: readonly Uint8Array[];
-  readonly blocks: readonly Uint8Array[];
-  readonly caseMarks: readonly Uint8Array[];
+  readonly rows: readonly BatchRows[];
 }
 
 export interface StoredAnswer {
@@ -89,9 +88,7 @@ export interface StartQuery {
 export interface BatchDone {
   readonly kind: 'batchDone';
   readonly batch: number;
-  readonly blobs: Uint8Array;
-  readonly blocks: Uint8Array;
-  readonly caseMarks: Uint8Array;
+  readonly rows: BatchRows;
   readonly segments: readonly string[];
 }
 
@@ -104,9 +101,8 @@ export type FromBuildWorker =
 
 export function transferList(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);
-  const { docs, blobs, blobHashes, blocks, caseMarks } = job;
-  const rows = [...blobs, ...blocks, ...caseMarks, blobHashes];
-  return [...buffersOf(docs), ...buffersOf(rows)];
+  const { docs, blobHashes, rows } = job;
+  return [docs, [blobHashes], ...rows].flatMap(buffersOf);
 }
 
 /** Buffers of columns; nothing else may use them. */

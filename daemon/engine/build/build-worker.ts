@@ -8,7 +8,7 @@ import {
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
-import { CONTENT_SIZE_MAX, SegmentBuilder } from '../host/builder.ts';
+import { CONTENT_SIZE_MAX, joinRows, SegmentBuilder } from '../host/builder.ts';
 import { giveMemoryBack, KEPT_MS } from '../host/collect.ts';
 import { loadMapping } from '../host/mapping.ts';
 import { lowerPriority } from '../../base/priority.ts';
@@ -138,7 +138,7 @@ async function runBatch(job: BatchJob): Promise<void> {
   writeContent(job.path, content, start.contentBase);
   const paths = writeSegments(job.path, segments, start.segmentBase);
   const rows = builder.rows(start.contentBase, start.blobBase, start.blockBase);
-  post({ kind: 'batchDone', batch, ...rows, segments: paths }, buffersOf(rows));
+  post({ kind: 'batchDone', batch, rows, segments: paths }, buffersOf(rows));
 }
 
 async function readBatch(
@@ -214,12 +214,7 @@ async function runCompletion(job: CompletionJob): Promise<void> {
   // Guess: from four segments on, returning memory pays.
   const isLarge = job.segments.length >= 4;
   if (isLarge) dropBuilder();
-  const tables = {
-    ...job,
-    blobs: Buffer.concat(job.blobs),
-    blocks: Buffer.concat(job.blocks),
-    caseMarks: Buffer.concat(job.caseMarks),
-  };
+  const tables = { ...job, ...joinRows(job.rows) };
   const isSynced = work === 'background';
   const summary = completeShard(module, job.path, tables, job.segments, isSynced);
   if (isLarge) giveMemoryBack();

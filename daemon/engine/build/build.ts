@@ -4,6 +4,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SKIP_NONE, SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
+import type { BatchRows } from '../host/builder.ts';
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
@@ -208,9 +209,7 @@ class GrowingShard {
   readonly path: string;
   readonly firstBatch: number;
   readonly segments: string[] = [];
-  readonly blobs: Uint8Array[] = [];
-  readonly blocks: Uint8Array[] = [];
-  readonly caseMarks: Uint8Array[] = [];
+  readonly rows: BatchRows[] = [];
   outcomes: DocOutcomes | undefined;
   contentSize = 0;
   blobCount = 0;
@@ -410,10 +409,7 @@ class Build {
   #finishBatch(message: BatchDone): void {
     const batch = this.#batches[message.batch]!;
     const { shard, docs, size, skipped } = batch;
-    const order = message.batch - shard.firstBatch;
-    shard.blobs[order] = message.blobs;
-    shard.blocks[order] = message.blocks;
-    shard.caseMarks[order] = message.caseMarks;
+    shard.rows[message.batch - shard.firstBatch] = message.rows;
     shard.segments.push(...message.segments);
     batch.docs = [];
     batch.toStore = [];
@@ -443,11 +439,9 @@ class Build {
       segments: shard.segments.sort((a, b) => segmentNumber(a) - segmentNumber(b)),
       repos: [{ repoId, name: repoName, docCount: docs.count }],
       docs,
-      blobs: shard.blobs.splice(0),
+      rows: shard.rows.splice(0),
       blobHashes,
       hashSize,
-      blocks: shard.blocks.splice(0),
-      caseMarks: shard.caseMarks.splice(0),
       contentSize: shard.contentSize,
     };
   }

@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { SEGMENT_COUNT_MAX } from '../../../core/shared/format.ts';
-import { SegmentBuilder } from '../host/builder.ts';
+import { type BatchRows, joinRows, SegmentBuilder } from '../host/builder.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { SymbolsFileBuilder, type SymbolsSummary } from '../shards/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
@@ -179,7 +179,7 @@ class Contents {
 
   #writeBatches(builder: SegmentBuilder, path: string): CodedContents {
     const segments: string[] = [];
-    const rows: { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array }[] = [];
+    const rows: BatchRows[] = [];
     let [contentSize, blobCount, blockCount] = [0, 0, 0];
     for (const [start, end] of this.#batches()) {
       builder.begin();
@@ -202,9 +202,7 @@ class Contents {
     const blobHashes = Buffer.from(this.#blobs.map(({ oid }) => oid).join(''), 'hex');
     return {
       segments,
-      blobs: Buffer.concat(rows.map(({ blobs }) => blobs)),
-      blocks: Buffer.concat(rows.map(({ blocks }) => blocks)),
-      caseMarks: Buffer.concat(rows.map(({ caseMarks }) => caseMarks)),
+      ...joinRows(rows),
       contentSize,
       blobHashes,
       hashSize: blobCount === 0 ? 20 : blobHashes.length / blobCount,

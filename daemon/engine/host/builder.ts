@@ -27,6 +27,22 @@ export const CONTENT_SIZE_MAX = 1024 * MIB;
 /** `full`: the batch keeps only the earlier contents. */
 export type AddOutcome = 'added' | 'too_many_trigrams' | 'full';
 
+/** Rows of one batch or more, in order. */
+export interface BatchRows {
+  readonly blobs: Uint8Array;
+  readonly blocks: Uint8Array;
+  /** Of all blockIds, unused ones included. */
+  readonly caseMarks: Uint8Array;
+}
+
+export function joinRows(batches: readonly BatchRows[]): BatchRows {
+  return {
+    blobs: Buffer.concat(batches.map(({ blobs }) => blobs)),
+    blocks: Buffer.concat(batches.map(({ blocks }) => blocks)),
+    caseMarks: Buffer.concat(batches.map(({ caseMarks }) => caseMarks)),
+  };
+}
+
 /** Tables are copies; `content` is a view of the builder's memory until the next batch. */
 export interface BuiltBatch {
   readonly content: Uint8Array;
@@ -123,11 +139,7 @@ export class SegmentBuilder {
   }
 
   /** Rows of the closed batch, shifted to its position in the shard; copies. */
-  rows(
-    contentBase: number,
-    blobBase: number,
-    blockBase: number,
-  ): { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array } {
+  rows(contentBase: number, blobBase: number, blockBase: number): BatchRows {
     const { exports, memory } = this.#core;
     exports.builderFinish(contentBase, blobBase, blockBase);
     const blobSize = (exports.builderBlobCount.value >>> 0) * BLOB_ROW_SIZE;

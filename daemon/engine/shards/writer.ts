@@ -2,7 +2,7 @@
 // core/FORMAT.md.
 
 import * as format from '../../../core/shared/format.ts';
-import type { MergedGrams } from '../host/builder.ts';
+import type { BatchRows, MergedGrams } from '../host/builder.ts';
 import { dropCore, instantiateCore } from '../host/core.ts';
 import { SHARD_LAYOUT } from '../host/file-layout.ts';
 import { SectionWriter } from './section-writer.ts';
@@ -15,19 +15,14 @@ export interface ShardRepo {
   readonly docCount: number;
 }
 
-export interface NewTables {
+/** Blob rows of all batches; the writer fills in their first docs. Block rows without the final end row. */
+export interface NewTables extends BatchRows {
   /** In the order of their docs. */
   readonly repos: readonly ShardRepo[];
   readonly docs: DocColumns;
-  /** Blob rows of all batches, in order; the writer fills in their first docs. */
-  readonly blobs: Uint8Array;
   /** Git object ids of the blobs, `hashSize` bytes each. */
   readonly blobHashes: Uint8Array;
   readonly hashSize: number;
-  /** Block rows of all batches, in order, without the final end row. */
-  readonly blocks: Uint8Array;
-  /** Case marks of all blockIds of the batches, in order. */
-  readonly caseMarks: Uint8Array;
   readonly contentSize: number;
 }
 
