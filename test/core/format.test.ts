@@ -7,12 +7,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import * as format from '../../core/shared/format.ts';
 import * as layout from '../../core/shared/symbols.ts';
-import { compileCore } from '../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../daemon/engine/shards/symbols-builder.ts';
-import { verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
+import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
 import { SECTION_NAMES } from '../../daemon/engine/shards/tables.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
-import { writeShardFile } from './shard-file.ts';
+import { buildShard, coreModule, temporaryFolder } from '../engine/host/harness.ts';
 
 const DOCUMENT = readFileSync('core/FORMAT.md', 'utf8');
 const CONSTANTS: Readonly<Record<string, number>> = { ...format, ...layout };
@@ -126,28 +124,15 @@ function checkDump(index: number, file: string): void {
 }
 
 test('the worked example equals the bytes of the writer', async () => {
-  const file = path.join(temporaryFolder(), 'example.shard');
-  const module = await compileCore();
-  writeShardFile(module, file, [
-    {
-      path: 'a.txt',
-      content: 'abab\n',
-      oid: '1790c8d8f24817257c4d9e9bfddcb7e7d001c208',
-      language: 'Text',
-    },
-    {
-      path: 'b.md',
-      content: '\u212a',
-      oid: '2edf5c494da5bed0af4682f94a3d7e17233b4089',
-      language: 'Markdown',
-    },
-    {
-      path: 'c.txt',
-      content: 'ABC',
-      oid: '48b83b862ebc57bd3f7c34ed47262f4b402935af',
-      language: 'Text',
-    },
-  ]);
+  const module = await coreModule('release');
+  const docs = [
+    { path: 'a.txt', bytes: Buffer.from('abab\n'), language: 'Text' },
+    { path: 'b.md', bytes: Buffer.from('\u212a'), language: 'Markdown' },
+    { path: 'c.txt', bytes: Buffer.from('ABC'), language: 'Text' },
+  ];
+  const repo = { repoId: 1, name: 'demo' };
+  const { path: file } = buildShard(module, temporaryFolder(), repo, docs);
+  assert.equal(verifyShardFile(module, file), undefined);
   checkDump(0, file);
   const symbolsFile = path.join(path.dirname(file), 'example.tags');
   const builder = new SymbolsFileBuilder(module, file);

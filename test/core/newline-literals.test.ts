@@ -2,13 +2,9 @@
 // with a newline in the middle are not indexed.
 
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
-import { compileCore } from '../../daemon/engine/host/core.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
-import { writeShardFile } from './shard-file.ts';
+import { buildShard, coreModule, REPO, temporaryFolder } from '../engine/host/harness.ts';
 import { encodePlan } from '../engine/query/at-once.ts';
 
 /** Lines `row 0` to `row 2999`, every hundredth followed by an empty one: several blocks of 4 KiB. */
@@ -35,15 +31,14 @@ function countIn(content: string, literal: string): number {
 }
 
 test('literals with newlines are found across blocks', async () => {
-  const module = await compileCore();
-  const file = path.join(temporaryFolder(), 'rows.shard');
-  const docs = CONTENTS.map((content, i) => ({ path: `${i}.txt`, content }));
-  writeShardFile(module, file, docs);
+  const module = await coreModule('release');
+  const docs = CONTENTS.map((content, i) => ({ path: `${i}.txt`, bytes: Buffer.from(content) }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
   const searcher = new Searcher(module);
-  searcher.setShards([{ shardId: 'rows', path: file, size: statSync(file).size }]);
+  searcher.setShards([shard]);
   for (const literal of LITERALS) {
     searcher.setPlan(encodePlan({ kind: 'text', text: literal }, true));
-    const { unitCount } = searcher.bind('rows');
+    const { unitCount } = searcher.bind(shard.shardId);
     let found = 0;
     for (let unit = 0; unit < unitCount; unit++) found += searcher.searchUnit(unit).matches;
     const expected = CONTENTS.reduce((sum, content) => sum + countIn(content, literal), 0);

@@ -191,9 +191,10 @@ function contentOf(key: string): string {
   return key.slice(key.indexOf('\n') + 1);
 }
 
-/** Stands for the id of a content, given as latin-1 text, in git. */
+/** Git's id of a content, given as latin-1 text. */
 export function hashOf(content: string): Buffer {
-  return Buffer.from(hash('sha1', Buffer.from(content, 'latin1'), 'hex'), 'hex');
+  const object = Buffer.from(`blob ${content.length}\0${content}`, 'latin1');
+  return Buffer.from(hash('sha1', object, 'hex'), 'hex');
 }
 
 function partsOf(repos: readonly { repoId: number; docs: readonly unknown[] }[]): ShardPart[] {
