@@ -35,8 +35,11 @@ export function watchSources(options: SourceWatchOptions): { readonly close: () 
     records,
     statesOf: (paths) => refPoller.poll(paths),
     wasIndexedIn: (record, state) => {
-      const indexed = catalog.repo(record.repoId)?.look;
-      return indexed === undefined ? undefined : indexed === refFingerprintOfState(state, record);
+      const indexed = catalog.repo(record.repoId);
+      if (record.source.kind !== 'commits' || indexed?.record.indexedAt === undefined)
+        return undefined;
+      // A job with a warning notes no state: refs may have moved since it read them.
+      return indexed.look === refFingerprintOfState(state, record);
     },
     index: (record) => void index(record),
   });

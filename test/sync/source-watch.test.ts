@@ -67,6 +67,28 @@ void test('a failed job is retried at the documented times, and soon after refs 
   await watch.close();
 });
 
+void test('a repo whose last job noted no state of its refs is indexed once when it is first seen', async () => {
+  const source = { kind: 'commits', path: makeRepo({ 'a.txt': 'plum\n' }) } as const;
+  const record = { ...recordOf(1), indexedAt: new Date(0).toISOString(), source };
+  await using daemon = await daemonOn(await newRows());
+  const { jobs, attempts } = daemon;
+  const watch = watchSources({
+    catalog: { repo: () => ({ record, shards: [], skipped: {} }), isMirror: () => false },
+    served: { records: [record], publish: () => {} },
+    indexer: {
+      jobs,
+      fileTracker: new FileTracker(),
+      sources: { openCount: 0, findNew: () => Promise.resolve([]) },
+    },
+    probed: Promise.resolve(),
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    signal: new AbortController().signal,
+  });
+  await eventually(() => Promise.resolve(attempts.length === 1));
+  await attempts[0]!.end();
+  await watch.close();
+});
+
 void test('the long job of a removed repo delays no watch of an added one, but the end of all watches', async () => {
   await using daemon = await daemonOn(await newRows());
   const { jobs, attempts, calm } = daemon;
