@@ -22,10 +22,12 @@ const VALUE_SIZE_MAX = 100;
 export function revisionHints(
   query: QueryNode,
   text: string,
-  repos: readonly RepoRecord[],
+  all: readonly RepoRecord[],
   hasQueriedGit: boolean,
   unreadNames: ReadonlySet<string>,
 ): Hint[] {
+  // Git is not asked about the others.
+  const repos = all.filter(({ indexedAt }) => indexedAt !== undefined);
   if (repos.length === 0) return [];
   const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)

@@ -9,6 +9,8 @@ import { seededRandom } from '../../../bench/samples.ts';
 import type { SearchRequest } from '../../../daemon/engine/query/request.ts';
 import { foldVariants } from '../../../daemon/engine/regex/fold.ts';
 import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { revisionHints } from '../../../daemon/engine/search/revision-hints.ts';
 import { answerHints } from '../../../daemon/engine/search/near-hints.ts';
 import { prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { type Completed, completeSearch, search } from '../../../daemon/engine/search/search.ts';
@@ -24,6 +26,7 @@ import {
   requestOf,
   streamEvents,
 } from '../host/harness.ts';
+import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import { SEED } from '../../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 25);
@@ -197,4 +200,12 @@ void test('an incomplete search that found nothing makes no claims, and searches
   const inputs = { parts, request, environment, snapshot, prepared, found, search };
   assert.deepEqual(await answerHints(inputs), {});
   engine.snapshots.release(snapshot);
+});
+
+void test('what git knows is not said of repos that are not indexed yet', () => {
+  const query = parseQuery('rev:dev', { isRegexEnabled: false, isFolded: true });
+  const { indexedAt: _, ...waiting } = REPO;
+  const hints = (...repos: RepoRecord[]) => revisionHints(query, 'rev:dev', repos, true, new Set());
+  assert.deepEqual(hints(waiting), []);
+  assert.equal(hints(REPO, waiting).length, 1);
 });
