@@ -34,7 +34,8 @@ function passwordField(kind: InputHTMLAttributes<HTMLInputElement>) {
       {...kind}
       label={label}
       required
-      autoFocus={isFirst}
+      // Why not autoFocus: a dialog moves the focus to its first field, unless another is marked.
+      data-autofocus={isFirst}
       value={value}
       onChange={(event) => change(event.target.value)}
     />

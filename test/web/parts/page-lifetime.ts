@@ -114,7 +114,9 @@ test('a session that ends while the page is open', async ({ page, context, allow
   await context.clearCookies();
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog', { name: 'Your session ended.' });
-  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog.waitFor();
+  await until(page, `document.activeElement.type === 'password'`);
+  await page.keyboard.type(PASSWORD);
   assert.deepEqual(await findingsOf(page), []);
   // Signed in, but the account cannot be read.
   const failure = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'Refused here.' };
