@@ -31,8 +31,10 @@ export function RevisionPicker({ target }: { readonly target: BrowseTarget }) {
     setOpen(false);
     navigate(addressOf({ ...target, revision }));
   };
-  const refs = data?.items ?? [];
-  const isListed = refs.some(({ shortName }) => shortName === text);
+  const isTyped = ({ shortName }: { readonly shortName: string }): boolean => shortName === text;
+  // Return takes the first: what was typed in full.
+  const refs = (data?.items ?? []).toSorted((a, b) => Number(isTyped(b)) - Number(isTyped(a)));
+  const isListed = refs.some(isTyped);
   return (
     <PopoverProvider open={isOpen} setOpen={setOpen}>
       <PopoverDisclosure className="button">

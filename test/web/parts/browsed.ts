@@ -83,6 +83,7 @@ const start = once(async (): Promise<string> => {
   commitAll(repo, 'a link');
   git(repo, 'update-index', '--add', '--cacheinfo', `160000,${first},libs/inner`);
   git(repo, 'commit', '-q', '-m', 'a submodule');
+  git(repo, 'branch', 'a-same');
   git(repo, 'checkout', '-q', 'main');
   const served = await serve(temporaryFolder(), [repo, other]);
   await served.process.until(/ symbols found /, 2);

@@ -88,6 +88,16 @@ test('a branch and a tag of one name: each opens itself', async ({ page }) => {
   }
 });
 
+test('return opens the revision whose name was typed in full', async ({ page }) => {
+  await openCode(page, addressOf('src/plum.ts', '', '@linked'));
+  await page.getByRole('button', { name: 'linked' }).click();
+  await page.keyboard.type('same');
+  await page.getByRole('option', { name: 'default' }).waitFor({ state: 'detached' });
+  await page.getByRole('option', { name: /^a-same/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/@refs\/(?:heads|tags)\/same\//);
+});
+
 test('the history of another revision is never shown as that of this one', async ({ page }) => {
   let letAnswer = (): void => {};
   const mayAnswer = new Promise<void>((resolve) => (letAnswer = resolve));
