@@ -186,7 +186,8 @@ function Feed({ files, loadedCount, onFocus, scroller, viewId }: FeedProps) {
   // The first paint draws only what is in the window.
   const bufferSize = usePainted(viewId, -1) === viewId ? BUFFER_SIZE : 0;
   // Why late: marking the old results costs a repaint while the answer is due.
-  const isOld = useIsLate(displayed !== submitted) && files.length > 0;
+  const isLate = useIsLate(displayed !== submitted);
+  const isOld = isLate && displayed !== submitted && files.length > 0;
   return (
     <div
       ref={scroller}

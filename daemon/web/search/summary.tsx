@@ -229,8 +229,9 @@ function Failure() {
 
 export function Summary(props: SummaryProps) {
   const { state, displayed, submitted, stop } = useSearch();
-  const isWaiting = state === 'running' && displayed !== submitted;
-  const isLate = useIsLate(displayed !== submitted);
+  const isOfOther = displayed !== submitted;
+  const isWaiting = state === 'running' && isOfOther;
+  const isLate = useIsLate(isOfOther);
   return (
     <div className="summary-text" id="search-summary">
       <div className="summary-status" role="status" aria-atomic="true">
@@ -241,7 +242,7 @@ export function Summary(props: SummaryProps) {
         {(state === 'done' || state === 'stopped' || (isWaiting && !isLate)) && (
           <Ended {...props} />
         )}
-        {isLate && props.visibleFiles > 0 && (
+        {isOfOther && isLate && props.visibleFiles > 0 && (
           <span className="faint">· below: results of the previous search</span>
         )}
         {state !== 'failed' && <Better />}
