@@ -10,9 +10,9 @@ import { everythingOf, History } from './history.ts';
 import { indexAgain, openIndexOf } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 12);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 20);
 /** Changes of one repo before the next one. */
-const CHANGES_PER_REPO = 6;
+const CHANGES_PER_REPO = 10;
 
 void test('an incremental index equals a full build', { timeout: 3_600_000 }, async () => {
   const counts = { delta: 0, anew: 0, shards: 0 };

@@ -14,13 +14,13 @@ import { type Everything, everythingOf } from './history.ts';
 import { displayed, indexAgain, openIndexOf } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 6);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 10);
 /** Edits of one source before the next one. */
 const EDITS_PER_SOURCE = Math.min(RUNS / 2, 20);
 /** Edits before the index is opened again. */
 const EDITS_PER_PROCESS = 3;
 /** Of a source with rules of its own. */
-const EDITS_UNDER_RULES = Math.max(4, Math.min(RUNS / 3, 20));
+const EDITS_UNDER_RULES = Math.max(5, Math.min(RUNS / 3, 20));
 /** Later than this, files count as settled. */
 const AGE_MS = 3_000;
 /** Resolves when what is written gets a later time than what was written before. Why asked: the grain is the kernel's. */

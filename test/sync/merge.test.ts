@@ -18,8 +18,8 @@ import { EAGER, NEVER } from '../index/merge-limits.ts';
 import { checkFiles } from './check-files.ts';
 import { SEED } from '../seed.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 8);
-const CHANGES_PER_WORLD = 8;
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 12);
+const CHANGES_PER_WORLD = 12;
 const REPOS = 4;
 
 async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<void> {

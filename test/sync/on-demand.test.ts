@@ -24,7 +24,7 @@ import { displayed, indexAgain, type IndexOf, openIndexOf } from './index-of.ts'
 import { SEED } from '../seed.ts';
 import { EAGER } from '../index/merge-limits.ts';
 
-const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 3);
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 6);
 const CHANGES_PER_REPO = 3;
 
 const LIMITS: OnDemandLimits = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
