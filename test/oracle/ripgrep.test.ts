@@ -60,7 +60,7 @@ void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, asy
   assert.ok(expressions.comparedCount > EXPRESSION_COUNT / 2, JSON.stringify(expressions));
   assert.ok(expressions.rangeCount > EXPRESSION_COUNT, JSON.stringify(expressions));
   assert.equal(report.differences.length, 0, describeReport(report));
-  assert.ok(report.comparedCount >= 1.9 * SAMPLE_COUNT, describeReport(report));
+  assert.ok(report.comparedCount >= 1.7 * SAMPLE_COUNT, describeReport(report));
   assert.ok(report.absentCount > 0 && report.rangeCount > 5000, describeReport(report));
 });
 
