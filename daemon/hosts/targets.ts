@@ -90,7 +90,7 @@ export async function* listTargets(
   { targets, issues = [], foundCount, anonymousProbe }: Targets,
   signal: AbortSignal,
 ): AsyncIterable<ListingPage> {
-  const listing = new Listing(anonymousProbe, targets.length, foundCount !== undefined);
+  const listing = new Listing(anonymousProbe, targets.length);
   const found = foundCount === undefined ? {} : { target: emptyPage(FOUND, foundCount) };
   if (issues.length > 0 || targets.length === 0 || foundCount !== undefined)
     yield { repos: [], issues, ...found };
@@ -109,13 +109,10 @@ class Listing {
   readonly #listed = new Map<string, Target>();
   readonly #targetCount: number;
   #unanswered = 0;
-  /** The host took the credential for a whole target. */
-  #isTaken: boolean;
 
-  constructor(anonymousProbe: AnonymousProbe | undefined, targetCount: number, isTaken: boolean) {
+  constructor(anonymousProbe: AnonymousProbe | undefined, targetCount: number) {
     this.#anonymousProbe = anonymousProbe;
     this.#targetCount = targetCount;
-    this.#isTaken = isTaken;
   }
 
   /** Errors: those that end the listing. */
@@ -139,7 +136,6 @@ class Listing {
         emptyCount = page.newCount === 0 ? emptyCount + 1 : 0;
         yield { repos: page.repos, issues: probeIssues(), target: page.target };
       }
-      this.#isTaken = true;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof HostError) || FATAL_CODES.has(error.code)) throw error;
@@ -151,12 +147,11 @@ class Listing {
   }
 
   /**
-   * An unreachable host fails the listing, which is soon retried, also if it has fewer targets. An organization may refuse a
-   * credential that others take.
+   * An unreachable host fails the listing, which is soon retried, also if it has fewer targets; so does a refused credential,
+   * but for an organization that refuses what others take.
    */
   #unansweredMax(error: HostError): number {
-    if (error.code === 'NOT_AUTHENTICATED' && !this.#isTaken) return 1;
-    return error instanceof UnreachableError
+    return error instanceof UnreachableError || error.code === 'NOT_AUTHENTICATED'
       ? Math.min(UNANSWERED_MAX, this.#targetCount)
       : UNANSWERED_MAX;
   }

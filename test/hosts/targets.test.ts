@@ -102,16 +102,24 @@ test('a host that does not answer for three targets in a row is not asked for th
 });
 
 test('an error that only the operator can fix ends the listing', async () => {
-  for (const code of ['NO_SECRET', 'NOT_AUTHENTICATED', 'CERTIFICATE_REFUSED'])
+  for (const code of ['NO_SECRET', 'CERTIFICATE_REFUSED'])
     await assert.rejects(list([failing('a', code), targetOf('b', [['1']])]), { code });
+  const refused = failing('a', 'NOT_AUTHENTICATED');
+  for (const count of [1, 2, 3])
+    await assert.rejects(list(Array.from({ length: count }, () => refused)), {
+      code: 'NOT_AUTHENTICATED',
+    });
 });
 
 test('a credential that one target refuses and others take does not end the listing', async () => {
   const [ok, refused] = [targetOf('ok', [['1']]), failing('a', 'NOT_AUTHENTICATED')];
-  const pages = await list([ok, refused, targetOf('b', [['2']])]);
-  assert.deepEqual([idsOf(pages), codesOf(pages)], [['1', '2'], ['NOT_AUTHENTICATED a']]);
-  const found = { targets: [refused, ok], foundCount: 2 };
-  assert.deepEqual(idsOf(await collect(listTargets(found, SIGNAL))), ['1']);
+  for (const targets of [
+    [ok, refused],
+    [refused, ok],
+  ]) {
+    const pages = await list(targets);
+    assert.deepEqual([idsOf(pages), codesOf(pages)], [['1'], ['NOT_AUTHENTICATED a']]);
+  }
   await assert.rejects(list([ok, refused, refused, refused]), { code: 'NOT_AUTHENTICATED' });
 });
 

@@ -5,7 +5,13 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Log } from '../../base/log.ts';
 import { ApiError, type ErrorCode } from '../shapes/api-error.ts';
 import { type Answer, type CallContext, fetched } from '../shapes/endpoint.ts';
-import { type Connection, type Session, type SessionLimits, Sessions } from './sessions.ts';
+import {
+  type Connection,
+  requestIds,
+  type Session,
+  type SessionLimits,
+  Sessions,
+} from './sessions.ts';
 import { type CallExtra, makeToolServer, progressOf, PROTOCOL_VERSIONS } from './tool-server.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -16,9 +22,8 @@ const OLDEST_VERSION = '2025-03-26';
 
 const BATCH_MAX = 100;
 
-/** Bytes reserved for an answer, whose text has at most 60,000 characters; for those of a batch together. */
+/** Bytes reserved for an answer, whose text has at most 60,000 characters. */
 const ANSWER_SIZE = 262_144;
-const ANSWERS_SIZE_MAX = 2_097_152;
 
 export class HttpMount {
   readonly #version: string;
@@ -31,9 +36,11 @@ export class HttpMount {
     this.#sessions = new Sessions(limits);
   }
 
-  /** Errors: INVALID_REQUEST_BODY; those of finding a session. */
+  /** Errors: SERVER_OVERLOADED; INVALID_REQUEST_BODY; those of finding a session. */
   async post(messages: unknown, context: CallContext): Promise<Answer> {
     const request = context.fetchRequest();
+    // First: after a refusal nothing would stop a tool, and no session is ended for one that is refused.
+    context.takeMemory(Math.min(requestIds(messages).length, BATCH_MAX) * ANSWER_SIZE);
     // Before the header names the negotiated version, clients send the one they prefer.
     if (isOpening(messages))
       return await passTo(await this.#open(context), request, messages, context);
@@ -133,7 +140,7 @@ function negotiated(messages: unknown): unknown {
   return { ...messages, params: { ...params, protocolVersion: PROTOCOL_VERSIONS[0] } };
 }
 
-/** Errors: SERVER_OVERLOADED; INVALID_REQUEST_BODY. */
+/** Errors: INVALID_REQUEST_BODY. */
 async function passTo(
   { transport, inFlight }: Session,
   request: Request,
@@ -143,21 +150,22 @@ async function passTo(
   // The body was already read, and JSON is accepted with any content type (API.md 2.2).
   const headers = new Headers(request.headers);
   headers.set('content-type', 'application/json');
-  const count = Array.isArray(messages) ? messages.length : 1;
-  // Before tools run: after a refusal nothing would stop them.
-  context.takeMemory(Math.min(count * ANSWER_SIZE, ANSWERS_SIZE_MAX));
   const ids = inFlight.begin(messages);
-  const extra: Passed = { context, isBatch: Array.isArray(messages) };
-  const response = await transport.handleRequest(
-    new Request(request.url, { method: 'POST', headers }),
-    {
-      parsedBody: negotiated(messages),
-      authInfo: { token: '', clientId: '', scopes: [], extra },
-    },
-  );
-  if (response.ok) return fetched(response);
-  inFlight.end(ids);
-  throw new ApiError(CODES[response.status] ?? 'INVALID_REQUEST_BODY', await reasonOf(response));
+  try {
+    const extra: Passed = { context, isBatch: Array.isArray(messages) };
+    const response = await transport.handleRequest(
+      new Request(request.url, { method: 'POST', headers }),
+      {
+        parsedBody: negotiated(messages),
+        authInfo: { token: '', clientId: '', scopes: [], extra },
+      },
+    );
+    if (response.ok) return fetched(response);
+    throw new ApiError(CODES[response.status] ?? 'INVALID_REQUEST_BODY', await reasonOf(response));
+  } catch (error) {
+    inFlight.end(ids);
+    throw error;
+  }
 }
 
 const CODES: Readonly<Record<number, ErrorCode>> = {

@@ -12,7 +12,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 export interface SessionLimits {
   /** In total. */
   readonly countMax: number;
-  /** Per caller: beyond it a session ends, the least recently used of those without pending requests. */
+  /** Per caller: beyond it a session ends, the least recently used one, rather of those without pending requests. */
   readonly ownCountMax: number;
   /** Per user over all tokens: likewise. */
   readonly userCountMax: number;
@@ -133,7 +133,7 @@ export class InFlightRequests {
 
   /** Returns their ids. Errors: INVALID_REQUEST_BODY for an id that is in use, or twice in the messages. */
   begin(messages: unknown): RequestId[] {
-    const ids = (Array.isArray(messages) ? messages : [messages]).flatMap(requestId);
+    const ids = requestIds(messages);
     const twice = ids.find((id, index) => this.#ids.has(id) || ids.indexOf(id) < index);
     if (twice !== undefined)
       throw new ApiError(
@@ -148,6 +148,11 @@ export class InFlightRequests {
   end(ids: readonly RequestId[]): void {
     for (const id of ids) this.#ids.delete(id);
   }
+}
+
+/** Of the messages that get an answer. */
+export function requestIds(messages: unknown): RequestId[] {
+  return (Array.isArray(messages) ? messages : [messages]).flatMap(requestId);
 }
 
 function requestId(message: unknown): RequestId[] {

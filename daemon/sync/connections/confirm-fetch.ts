@@ -24,15 +24,20 @@ export class OtherRepositoryError extends Error {
   }
 }
 
-/** Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal. */
+/**
+ * Errors: OtherRepositoryError; HostError if the host cannot answer; the reason of the signal.
+ * @param isOpen  the connection has no credential
+ */
 export async function confirmRepository(
   { hostId, facts: { path } }: RepoHost,
   visibility: Visibility,
   host: Pick<Host, 'repository'>,
   signal: AbortSignal,
+  isOpen: boolean,
 ): Promise<void> {
   if (host.repository === undefined) return;
-  const there = await foundOrNone(host.repository(path, signal));
+  const unseen = isOpen ? [...UNSEEN, 'NOT_AUTHENTICATED'] : UNSEEN;
+  const there = await foundOrNone(host.repository(path, signal), unseen);
   const outcome = 'nothing of it was used, and its connection is listed again';
   if (there === undefined)
     throw new OtherRepositoryError(
@@ -53,14 +58,17 @@ export function pushMarkOf({ pushedAt, cloneUrl, path }: HostFacts): string {
   return JSON.stringify([pushedAt, cloneUrl, path]);
 }
 
-/** Some hosts say that there is something that the credential may not read. */
-const UNSEEN: ReadonlySet<string> = new Set(['NOT_FOUND', 'NOT_ALLOWED']);
+/** Some hosts answer 403 instead of 404. */
+const UNSEEN: readonly string[] = ['NOT_FOUND', 'NOT_ALLOWED'];
 
-async function foundOrNone(fetched: Promise<HostRepo>): Promise<HostRepo | undefined> {
+async function foundOrNone(
+  fetched: Promise<HostRepo>,
+  unseen: readonly string[],
+): Promise<HostRepo | undefined> {
   try {
     return await fetched;
   } catch (error) {
-    if (error instanceof HostError && UNSEEN.has(error.code)) return undefined;
+    if (error instanceof HostError && unseen.includes(error.code)) return undefined;
     throw error;
   }
 }

@@ -151,7 +151,7 @@ export class Connections {
         await this.#applied();
         return this.hostOf(name);
       },
-      isBefore: (connectionId, { name }) => {
+      comesBefore: (connectionId, { name }) => {
         const names = [...this.#configured.keys()];
         const other = this.#targetOf(connectionId)?.name ?? name;
         return names.indexOf(other) < names.indexOf(name);
@@ -274,7 +274,7 @@ export class Connections {
         return [name, { settings }];
       }),
     );
-    // What uses a host that is only opened again ends with it.
+    // A host that is only opened again is not closed: running listings still use the old one.
     for (const [name, one] of before)
       if (this.#configured.get(name)?.settings !== one.settings) closed.add(one);
     await this.#applyConfiguration();

@@ -34,7 +34,7 @@ export interface ListingOptions {
   readonly signal: AbortSignal;
   readonly apply: (changes: Pick<Admitted, 'changedIds' | 'dueIds'>) => Promise<void>;
   readonly latestVisibility: LatestVisibility;
-  readonly isAfter: Listed['isAfter'];
+  readonly comesFirst: Listed['comesFirst'];
 }
 
 export interface ListingOutcome {
@@ -111,24 +111,8 @@ function addPage(state: ListingState, page: ListingPage, gathered: HostRepo[]): 
   }
   state.count += page.repos.length;
   if (state.count > REPOS_MAX) throw new Error(`more than ${REPOS_MAX} repositories are listed`);
-  addIssues(state, page.issues);
+  state.issues.push(...page.issues.slice(0, ISSUES_MAX - state.issues.length));
   notePage(state.targets, page);
-}
-
-function addIssues(state: ListingState, issues: readonly ListingIssue[]): void {
-  state.issues.push(...issues.slice(0, ISSUES_MAX - state.issues.length));
-}
-
-function overruledIssues({ connections }: RepoRegistry, { overruled }: Admitted): ListingIssue[] {
-  const names = new Map(connections.map((one) => [one.connectionId, one.name]));
-  return [...overruled].map(([path, connectionId]) => ({
-    code: 'OTHER_SETTINGS',
-    target: path,
-    effect: 'TARGET_SKIPPED',
-    message:
-      `${path}: connection ${names.get(connectionId)} lists it too, and comes first in the configuration: its mode, ` +
-      'ignore and name apply',
-  }));
 }
 
 /** Stores the collected repositories and applies them. */
@@ -138,7 +122,7 @@ async function keep(
   gathered: readonly HostRepo[],
   startMs: number,
 ): Promise<void> {
-  const { registry, rows, host, connectionId, address, latestVisibility, isAfter } = options;
+  const { registry, rows, host, connectionId, address, latestVisibility, comesFirst } = options;
   const { nameHost, codeHostType } = host;
   const { listing, found: targets } = state;
   // Each once, as listed last.
@@ -146,10 +130,9 @@ async function keep(
   const repos = withLatestVisibility(options, [...last.values()], startMs);
   for (const { hostId, visibility } of repos)
     latestVisibility.note({ address, hostId }, visibility);
-  const listed = { connectionId, listing, nameHost, codeHostType, repos, targets, isAfter };
+  const listed = { connectionId, listing, nameHost, codeHostType, repos, targets, comesFirst };
   // Why first without the store: most listings repeat the previous one.
   const { result: first } = admitListed(registry.stored, listed);
-  addIssues(state, overruledIssues(registry, first));
   const repoIds = first.repos.map(({ repoId }) => repoId);
   const isSame = first.changedIds.size === 0 && first.areTargetsSame;
   if (isSame && !repoIds.some((repoId) => registry.isHidden(repoId)))

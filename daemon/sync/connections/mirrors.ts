@@ -49,7 +49,7 @@ export interface MirrorsOptions {
     error: OtherRepositoryError,
     isFirst: boolean,
   ) => Promise<void>;
-  /** Called the first time that a clone URL is gone: the repo may have been renamed. */
+  /** Lists the connection again: the repo may have been renamed, or be visible again. */
   readonly relist: (repoId: number) => void;
   readonly log: Log;
 }
@@ -62,8 +62,8 @@ export class Mirrors {
   readonly #stale = new Set<number>();
   /** Repos with something that git could not read. */
   readonly #doubted = new Set<number>();
-  /** Repos whose address holds a different repository. */
-  readonly #others = new Set<number>();
+  /** Repos whose address holds a different repository, or that the host refuses to give. */
+  readonly #hidden = new Set<number>();
   readonly #gone = new Set<number>();
   #swept: Promise<void> | undefined;
 
@@ -180,6 +180,7 @@ export class Mirrors {
   ): Promise<void> {
     const { catalog, fetchMirror, timeoutMs, log } = this.#options;
     const { facts } = repoHost;
+    let isRefused = true;
     for (const [index, { host, caFile }] of remotes.entries()) {
       try {
         onFetch({ phase: 'asking', done: 0, total: 0, unit: 'objects' });
@@ -189,7 +190,7 @@ export class Mirrors {
         const confirm = (): Promise<void> =>
           isOpen ? Promise.resolve() : this.#confirm(repoId, repoHost, host, signal);
         // Why before as well: it may be large, and would be fetched each time.
-        if (this.#others.has(repoId)) await confirm();
+        if (this.#hidden.has(repoId)) await confirm();
         await fetchMirror({
           folder: catalog.mirrorPath(repoId),
           url: facts.cloneUrl,
@@ -204,13 +205,14 @@ export class Mirrors {
         });
         this.#doubted.delete(repoId);
         // What was hidden may be visible again.
-        if (this.#others.delete(repoId)) this.#options.relist(repoId);
+        if (this.#hidden.delete(repoId)) this.#options.relist(repoId);
         return;
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof OtherRepositoryError) throw error;
+        isRefused &&= isRefusal(error);
         if (index === remotes.length - 1) {
-          if (isRefusal(error)) await this.#confirmRefused(repoId, repoHost, host, signal);
+          if (isRefused) await this.#confirmRefused(repoId, repoHost, host, signal);
           throw error;
         }
         log.warn('a repository could not be fetched by one of its connections', {
@@ -229,26 +231,29 @@ export class Mirrors {
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      await this.#confirm(repoId, repoHost, host, signal);
+      const credential = await host.gitCredential(repoHost.facts, signal);
+      await this.#confirm(repoId, repoHost, host, signal, credential === undefined);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
     }
   }
 
+  /** @param isOpen  without a credential: then a host that asks for one does not give the repository to everybody */
   async #confirm(
     repoId: number,
     repoHost: RepoHost,
     host: MirrorRemote['host'],
     signal: AbortSignal,
+    isOpen = false,
   ): Promise<void> {
     const { registry, onOther } = this.#options;
     const visibility = registry.byId(repoId)?.visibility ?? 'unknown';
     try {
-      await confirmRepository(repoHost, visibility, host, signal);
+      await confirmRepository(repoHost, visibility, host, signal, isOpen);
     } catch (error) {
       if (!(error instanceof OtherRepositoryError)) throw error;
-      const isFirst = !this.#others.has(repoId);
-      this.#others.add(repoId);
+      const isFirst = !this.#hidden.has(repoId);
+      this.#hidden.add(repoId);
       await onOther(repoId, error, isFirst);
       throw error;
     }
@@ -256,7 +261,7 @@ export class Mirrors {
 
   async remove(repoId: number): Promise<void> {
     this.#stale.delete(repoId);
-    this.#others.delete(repoId);
+    this.#hidden.delete(repoId);
     this.#gone.delete(repoId);
     await removeMirror(this.#options.catalog, repoId);
   }

@@ -27,7 +27,7 @@ export interface SyncJobsOptions extends JobQueueOptions {
   readonly apply: ListingOptions['apply'];
   readonly latestVisibility: ListingOptions['latestVisibility'];
   /** Whether a connection comes before another one in the configuration. */
-  readonly isBefore: (connectionId: number, other: SyncTarget) => boolean;
+  readonly comesBefore: (connectionId: number, other: SyncTarget) => boolean;
   readonly onEnd: () => void;
 }
 
@@ -70,7 +70,7 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
   }
 
   protected override async attempt(job: SyncJob): Promise<KeptResult> {
-    const { registry, rows, hostOf, targetOf, apply, latestVisibility, isBefore, onEnd } =
+    const { registry, rows, hostOf, targetOf, apply, latestVisibility, comesBefore, onEnd } =
       this.#options;
     const startMs = performance.now();
     const { connectionId, name } = job.target;
@@ -89,7 +89,7 @@ export class SyncJobs extends JobRunner<SyncTarget, KeptResult> {
       signal: job.signal,
       apply,
       latestVisibility,
-      isAfter: (other) => isBefore(other, job.target),
+      comesFirst: (other) => comesBefore(other, job.target),
     });
     const { missing } = outcome.end;
     const issues = [...outcome.issues, ...emptyIssues(name, outcome)];

@@ -23,7 +23,7 @@ export interface Listed {
   /** The targets that listed each host id, in this part or before. */
   readonly targets: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether another connection comes first in the configuration: its mode, ignore and name apply to a source of both. */
-  readonly isAfter: (connectionId: number) => boolean;
+  readonly comesFirst: (connectionId: number) => boolean;
 }
 
 /** Targets stored per repo; a repo with more is kept while any target of its connection cannot be listed. Bound: rows. */
@@ -36,8 +36,6 @@ export interface Admitted {
   readonly changedIds: ReadonlySet<number>;
   /** RepoIds that need a job: their host may have new commits, or their selected revisions or files changed. */
   readonly dueIds: ReadonlySet<number>;
-  /** Path and connection of those listed with other settings by a connection that comes first. */
-  readonly overruled: ReadonlyMap<string, number>;
   /** The store already has the targets that listed each repo. */
   readonly areTargetsSame: boolean;
 }
@@ -51,7 +49,6 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
   const byName = reposByName(stored);
   const removed = removedAt(stored, connection.address);
   let nextRepoId = stored.nextRepoId;
-  const overruled = new Map<string, number>();
   const listedRepos = listed.repos.map((hostRepo) => {
     const before = existing.get(hostRepo.hostId) ?? byName.get(hostRepo.fileId ?? '');
     const repoId = before?.repoId ?? removed.get(hostRepo.hostId) ?? nextRepoId++;
@@ -61,9 +58,8 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
     const isLinked = linked !== undefined;
     const isSame = isLinked && isDeepStrictEqual(linked.targets, link.targets);
     links.put(link);
-    const first = present.find((one) => listed.isAfter(one.connectionId));
-    const under = first === undefined ? hostRepo : withSettingsOf(before, hostRepo);
-    if (under !== hostRepo) overruled.set(hostRepo.path, first!.connectionId);
+    const isOther = present.some((one) => listed.comesFirst(one.connectionId));
+    const under = isOther ? withSettingsOf(before, hostRepo) : hostRepo;
     const repo = described(before, repoId, under, listed, connection);
     return { link, isLinked, isSame, repo };
   });
@@ -88,7 +84,6 @@ export function admitListed(stored: StoredRepos, listed: Listed): RepoDecision<A
       repos: own,
       changedIds,
       dueIds,
-      overruled,
       areTargetsSame: listedRepos.every(({ isSame }) => isSame),
     },
   };
@@ -98,7 +93,6 @@ const NOTHING: Admitted = {
   repos: [],
   changedIds: new Set(),
   dueIds: new Set(),
-  overruled: new Map(),
   areTargetsSame: true,
 };
 
@@ -151,12 +145,10 @@ function linkOf(
   return all.length > TARGETS_MAX ? link : { ...link, targets: all.sort() };
 }
 
-/** A listed source under the settings that its repo has already; the same object: they do not differ. */
+/** A listed source under the settings that its repo has already. */
 function withSettingsOf(before: StoredRepo | undefined, listed: HostRepo): HostRepo {
   const { name, source } = before?.host?.facts ?? {};
-  if (name === undefined || source === undefined) return listed;
-  const isSame = name === listed.name && isDeepStrictEqual(source, listed.source);
-  return isSame ? listed : { ...listed, name, source };
+  return name === undefined || source === undefined ? listed : { ...listed, name, source };
 }
 
 /** A repo as its host describes it, under its existing name. */

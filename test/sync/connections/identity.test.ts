@@ -233,8 +233,8 @@ class World {
   ): void {
     const targets = new Map(page.map((one) => [one.hostId, new Set([ownerOf(one)!])]));
     for (const one of page) this.#noteOwner(connectionId, `${host} ${one.hostId}`, ownerOf(one)!);
-    const isAfter = (): boolean => false;
-    const input = { connectionId, listing, nameHost: host, repos, targets, isAfter };
+    const comesFirst = (): boolean => false;
+    const input = { connectionId, listing, nameHost: host, repos, targets, comesFirst };
     const listed = { ...input, codeHostType: 'gitea' } as const;
     const { repos: admitted } = this.#keep(admitListed(this.stored, listed));
     for (const [index, { repoId }] of admitted.entries()) {
