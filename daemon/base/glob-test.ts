@@ -15,7 +15,7 @@ export function globTest(
   globs: readonly string[],
   { ignoresCase = false, matchesDot = true }: GlobOptions = {},
 ): (text: string) => boolean {
-  const matches = picomatch(globs.map(withoutGroups), {
+  const matches = picomatch(globs.map(escaped), {
     dot: matchesDot,
     nocase: ignoresCase,
     nonegate: true,
@@ -24,7 +24,9 @@ export function globTest(
   return (text) => matches(text);
 }
 
-/** Picomatch reads parentheses and bars as those of an expression, and has no option against it. */
-function withoutGroups(glob: string): string {
-  return glob.replace(/\\.|[()|]/gs, (found) => (found.length > 1 ? found : `\\${found}`));
+/** Picomatch reads these as parts of an expression, and has no option against it. `[^` begins a class. */
+function escaped(glob: string): string {
+  return glob.replace(/\\.|[()|+"$]|(?<!\[)\^/gs, (found) =>
+    found.length > 1 ? found : `\\${found}`,
+  );
 }

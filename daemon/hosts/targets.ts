@@ -10,7 +10,7 @@ import {
   type PageTarget,
   UnreachableError,
 } from './host.ts';
-import { isNameTooLong } from '../repos/repo-name.ts';
+import { isNameTooLong, NAME_SIZE_MAX } from '../repos/repo-name.ts';
 import type { AnonymousProbe } from './anonymous-probe.ts';
 
 /** An item of a listing. */
@@ -76,6 +76,8 @@ const EMPTY_PAGES_MAX = 20;
 const UNANSWERED_MAX = 3;
 /** Segments that are neither empty nor `.` or `..`, without control characters: they become names and folders. */
 const PATH = /^(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/\\]+)*$/u;
+/** Characters of a refused path in a message. */
+const PATH_SHOWN_MAX = 100;
 /** Failures of the host or of the credential, not of the target. */
 const HOST_CODES: ReadonlySet<string> = new Set([
   'HOST_UNAVAILABLE',
@@ -157,10 +159,16 @@ class Listing {
   }
 
   #take(target: Target, listed: readonly Listed[]) {
-    const strange = listed.find(
-      ({ repo }) => repo && (isNameTooLong(repo.path) || !PATH.test(repo.path)),
-    )?.repo;
-    if (strange !== undefined) throw wrong(`${JSON.stringify(strange.path)} is not a path`, target);
+    const paths = listed.flatMap(({ repo }) => repo?.path ?? []);
+    const long = paths.find(isNameTooLong);
+    if (long !== undefined)
+      throw new HostError(
+        'HOST_ANSWER_INVALID',
+        `the host: ${target.name}: a path has more than ${NAME_SIZE_MAX} bytes: ${JSON.stringify(`${long.slice(0, PATH_SHOWN_MAX)}…`)}; ` +
+          'rename or move the repository at the host',
+      );
+    const strange = paths.find((path) => !PATH.test(path));
+    if (strange !== undefined) throw wrong(`${JSON.stringify(strange)} is not a path`, target);
     const [repos, again]: [HostRepo[], HostRepo[]] = [[], []];
     let newCount = 0;
     for (const { hostId, repo } of listed) {

@@ -5,6 +5,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SecretText } from '../base/config/secret-text.ts';
 import type { CodeHostType } from '../repos/records.ts';
+import { isNameTooLong } from '../repos/repo-name.ts';
 
 /** A received request. */
 export interface Delivery {
@@ -95,7 +96,10 @@ interface Kind {
 }
 
 const id = z.union([z.int().positive(), z.string().min(1)]).transform(String);
-const path = z.string().min(1).max(1_000);
+const path = z
+  .string()
+  .min(1)
+  .refine((text) => !isNameTooLong(text));
 const url = z.string().max(2_000).optional().catch(undefined);
 const flag = z.boolean().optional().catch(undefined);
 
@@ -108,7 +112,7 @@ const ofGithub = z.object({
     clone_url: url,
     ssh_url: url,
     private: flag,
-    /** Of Gitea, also to be seen of the owner: not private, but only members see the owner. */
+    /** Gitea only: not private itself, but its owner is visible only to members. */
     internal: flag,
     owner: z.object({ visibility: z.string().optional() }).optional().catch(undefined),
     /** Seconds, or text. Only GitHub. */
@@ -196,9 +200,10 @@ function ofGithubs(
 ): WebhookChange['visibility'] {
   const { visibility, private: isPrivate, internal, owner } = repository;
   if (visibility === 'internal') return visibility;
-  const isHidden = visibility === 'private' || isPrivate === true || internal === true;
-  if (isHidden || owner?.visibility === 'private') return 'private';
-  return owner?.visibility === 'limited' ? 'internal' : undefined;
+  const ofOwner = owner?.visibility ?? 'public';
+  if (visibility === 'private' || isPrivate === true || internal === true) return 'private';
+  if (ofOwner === 'public') return undefined;
+  return ofOwner === 'limited' ? 'internal' : 'private';
 }
 
 /** Source: GitLab's documents of its API, `visibility_level`. */

@@ -57,3 +57,18 @@ test('parentheses in globs are characters', () => {
   assert.equal(isKept(repo('acme/old (x)/tool')), false);
   assert.equal(isKept(repo('acme/old x/tool')), true);
 });
+
+test('quotes, plus signs and other characters without a meaning in globs are characters', () => {
+  for (const characters of ['+', '"', '|', '$$', '^^', '@(a)', '!', '"a"'])
+    for (const [glob, text] of [
+      ['*', 'x'],
+      ['?', 'x'],
+      ['[x]', 'x'],
+      ['{x,y}', 'x'],
+    ]) {
+      const paths = [`acme/${glob}${characters}${glob}`];
+      const isKept = selectionFilter({ exclude: { paths } });
+      assert.equal(isKept(repo(`acme/${text}${characters}${text}`)), false, paths[0]);
+      assert.equal(isKept(repo('acme/xx')), true, paths[0]);
+    }
+});

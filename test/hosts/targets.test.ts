@@ -156,14 +156,7 @@ test('a path that leads out of its folder is invalid', async () => {
     name,
     pages: () => onePage(async () => [{ hostId: '1', repo: { ...repoOf('1'), path: repoPath } }]),
   });
-  const outside = [
-    '',
-    'a\\b',
-    'a\0b',
-    'a\nb',
-    '\u9577'.repeat(700),
-    ...'.. . a/../b a//b /a a/'.split(' '),
-  ];
+  const outside = ['', 'a\\b', 'a\0b', 'a\nb', ...'.. . a/../b a//b /a a/'.split(' ')];
   for (const id of outside) {
     assert.deepEqual(
       codesOf(await list([at('bad', id)])),
@@ -174,6 +167,19 @@ test('a path that leads out of its folder is invalid', async () => {
   for (const id of ['a', 'A b/ö', '~ann/x', '.github', 'a/..b', 'a/...', '{x}/[y]']) {
     assert.deepEqual(idsOf(await list([at('good', id)])), ['1'], id);
   }
+});
+
+test('a path that is too long is refused with its limit', async () => {
+  const of = async (repoPath: string) => {
+    const repo = { ...repoOf('1'), path: repoPath };
+    const [page] = await list([
+      { name: 'a', pages: () => onePage(async () => [{ hostId: '1', repo }]) },
+    ]);
+    return page!.issues.map(({ code, message }) => `${code} ${message}`).join();
+  };
+  assert.equal(await of('\u9577'.repeat(666)), '');
+  const issue = await of('\u9577'.repeat(700));
+  assert.match(issue, /^HOST_ANSWER_INVALID .*more than 2000 bytes: "\u9577{100}…".*rename/);
 });
 
 test('an error not caused by the host is thrown', async () => {

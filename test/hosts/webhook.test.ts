@@ -219,12 +219,16 @@ test('other and malformed events are verified and change nothing', () => {
     ['push', '[]'],
     ['push', '{"repository": {"id": -1, "full_name": "a/b"}}'],
     ['push', '{"repository": {"id": 1, "full_name": ""}}'],
+    ['push', JSON.stringify({ repository: { id: 1, full_name: '\u9577'.repeat(700) } })],
     ['push', ''],
     ['push', '['.repeat(200_000)],
   ] as const) {
     const headers = { 'x-github-event': event, 'x-hub-signature-256': `sha256=${hmac(body)}` };
     assert.deepEqual(read(headers, body), { event }, body.slice(0, 60));
   }
+  const long = JSON.stringify({ repository: { id: 1, full_name: 'a'.repeat(2_000) } });
+  const onGithub = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(long)}` };
+  assert.equal(read(onGithub, long)?.change?.repository.path?.length, 2_000);
   const nameless = { 'x-hub-signature-256': `sha256=${hmac(github)}` };
   assert.deepEqual(read(nameless, github), { event: '' });
 });
@@ -255,6 +259,7 @@ test('any event can report that a repository is not public', () => {
     ['private', 'private'],
     ['limited', 'internal'],
     ['public', undefined],
+    ['newer', 'private'],
   ] as const)
     assert.equal(visibilityOf(onGitea, gitea, { private: false, owner: { visibility } }), expected);
   const onGitlab = { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': SECRET };

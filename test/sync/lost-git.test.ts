@@ -9,7 +9,11 @@ import { test } from 'node:test';
 import { OPERATOR } from '../../daemon/accounts/audit-log.ts';
 import { readDiskFolders } from '../../daemon/sources/reading/disk-folders.ts';
 import { readSource } from '../../daemon/sources/reading/source-reader.ts';
-import { removeOffline } from '../../daemon/sync/connections/remove-repos.ts';
+import {
+  removeOffline,
+  RepoRemover,
+  unlistedOf,
+} from '../../daemon/sync/connections/remove-repos.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf, displayed } from './index-of.ts';
@@ -152,6 +156,39 @@ void test('a repository in a folder that lost its .git: none of its files are th
     ],
   );
 });
+
+for (const isOffline of [true, false])
+  void test(`a removal that ends half way can be done again, offline: ${isOffline}`, async (t) => {
+    const [dataDir, gone, stays] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    for (const folder of [gone, stays]) writeFiles(folder, { 'a.txt': 'plum\n' });
+    const repoId = 1;
+    const remove = async ({ instance }: IndexOf): Promise<void> => {
+      const { catalog, registry } = instance.index;
+      const [{ served }, { jobs }, ids] = [instance, instance.indexer, new Set([repoId])];
+      if (isOffline) return removeOffline({ catalog, registry }, ids, OPERATOR);
+      const mirrors = { remove: async () => {} };
+      const remover = new RepoRemover({ catalog, registry, served, jobs, mirrors });
+      await remover.remove([repoId], (stored) => unlistedOf(stored, ids), OPERATOR);
+    };
+    for (const half of ['store', 'catalog']) {
+      await using index = await openIndexOf(dataDir);
+      if (half === 'store') await index.index([gone, stays]);
+      const { catalog, registry } = index.instance.index;
+      const fail = () => Promise.reject(new Error('killed'));
+      if (half === 'store') t.mock.method(registry, 'decide', fail);
+      else t.mock.method(catalog, 'commit', fail);
+      await assert.rejects(remove(index), /killed/);
+    }
+    await using index = await openIndexOf(dataDir);
+    const { catalog, registry } = index.instance.index;
+    const at = registry.all.find(({ location }) => location?.path === gone) ?? assert.fail();
+    assert.ok(catalog.repo(at.repoId) !== undefined);
+    await removeOffline({ catalog, registry }, new Set([at.repoId]), OPERATOR);
+    assert.deepEqual(
+      [catalog.repos.length, registry.all.map(({ location }) => location?.path)],
+      [1, [stays]],
+    );
+  });
 
 const skip = POSTGRES_MISSING ?? false;
 

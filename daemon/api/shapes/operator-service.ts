@@ -30,7 +30,10 @@ export interface RepoRules {
   list(): readonly RepoRule[];
   /** In effect when it resolves; recorded with it. Errors: NOT_READY. */
   change(repoIds: ReadonlySet<number>, change: RuleChange, actor: Actor): Promise<void>;
-  /** Only those that are neither served nor listed nor elsewhere, and whose job ends within 10 s. Recorded. Errors: NOT_READY; those of the disk. */
+  /**
+   * Only those that are neither served nor listed nor elsewhere, and whose job ends within 10 s. Recorded.
+   * Errors: NOT_READY; those of the disk.
+   */
   remove(repoIds: ReadonlySet<number>, actor: Actor): Promise<void>;
 }
 

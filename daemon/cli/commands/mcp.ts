@@ -32,8 +32,8 @@ export function addMcpCommand(program: Command, context: CliContext): void {
     .summary('tools for agents, over standard input and output')
     .description(
       'Speaks the Model Context Protocol with the program that starts it: indexes the sources on first use, watches ' +
-        'them, and exits at the end of its input, after the last answer. If a daemon, or another trawl mcp, has the data directory, its ' +
-        'sources are searched instead, and results name those that are not. Messages go to standard error.',
+        'them, and exits at the end of its input, after the last answer. If a daemon, or another trawl mcp, has the ' +
+        'data directory, its sources are searched instead, and results name those that are not. Messages go to standard error.',
     )
     .argument('[source...]', 'paths of git repositories or folders (default: the current folder)');
   addOwnOptions(command);

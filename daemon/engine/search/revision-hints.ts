@@ -29,12 +29,13 @@ export function revisionHints(
   // Git is not asked about the others.
   const repos = all.filter(({ indexedAt }) => indexedAt !== undefined);
   if (repos.length === 0) return [];
+  const hasQueriedAll = hasQueriedGit && repos.length === all.length;
   const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)
     .filter((revision) => !unreadNames.has(onDemandName(revision) ?? ''))
     .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
   return missing.map((revision) => {
-    const isQueried = hasQueriedGit && onDemandName(revision) !== undefined;
+    const isQueried = hasQueriedAll && onDemandName(revision) !== undefined;
     const byGit = isQueried ? unknownToGit(revision) : '';
     const message = `No indexed revision has "${revision.slice(0, VALUE_SIZE_MAX)}" in its name${byGit}; indexed: ${indexedNames(repos)}.`;
     const isDefault = repos.some(({ defaultBranch }) => defaultBranch?.includes(revision) === true);

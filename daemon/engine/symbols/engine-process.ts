@@ -62,46 +62,46 @@ export abstract class EngineProcess<Answer> {
   }
 }
 
-export class ProcessPool<R extends Pick<EngineProcess<unknown>, 'isDead' | 'close'>> {
-  readonly #start: () => R;
-  readonly #idle: R[] = [];
-  readonly #all = new Set<R>();
+export class ProcessPool<Process extends Pick<EngineProcess<unknown>, 'isDead' | 'close'>> {
+  readonly #start: () => Process;
+  readonly #idle: Process[] = [];
+  readonly #all = new Set<Process>();
   readonly #slots: Slots;
   #isClosed = false;
 
-  constructor(count: number, start: () => R) {
+  constructor(count: number, start: () => Process) {
     this.#slots = new Slots({ runningMax: count });
     this.#start = start;
   }
 
   /** Errors: those of the work; its own error once closed. */
-  use<T>(work: (reader: R) => Promise<T>): Promise<T> {
+  use<T>(work: (process: Process) => Promise<T>): Promise<T> {
     return this.#slots.run('', undefined, () => this.#useOne(work));
   }
 
-  async #useOne<T>(work: (reader: R) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new Error('the pool of readers is closed');
-    const reader = this.#take();
+  async #useOne<T>(work: (process: Process) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new Error('the pool is closed');
+    const process = this.#take();
     try {
-      return await work(reader);
+      return await work(process);
     } finally {
-      if (reader.isDead) this.#all.delete(reader);
-      else this.#idle.push(reader);
+      if (process.isDead) this.#all.delete(process);
+      else this.#idle.push(process);
     }
   }
 
-  #take(): R {
+  #take(): Process {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
       if (!idle.isDead) return idle;
       this.#all.delete(idle);
     }
-    const reader = this.#start();
-    this.#all.add(reader);
-    return reader;
+    const process = this.#start();
+    this.#all.add(process);
+    return process;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#all].map((reader) => reader.close()));
+    await Promise.all([...this.#all].map((process) => process.close()));
   }
 }

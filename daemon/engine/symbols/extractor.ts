@@ -84,7 +84,7 @@ async function extractWith(
   const next = await extractWith(others, language, content);
   if ('failure' in next) return extraction;
   return 'failure' in extraction
-    ? { lack: `${first.name} failed: ${extraction.detail}`, ...next }
+    ? { failedEngine: `${first.name} failed: ${extraction.detail}`, ...next }
     : { ...extraction, symbols: mergeSymbols(extraction, next.symbols) };
 }
 

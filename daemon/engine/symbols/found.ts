@@ -28,8 +28,8 @@ export interface Found {
   readonly symbols: readonly FoundSymbol[];
   /** Large unreadable parts, ascending; undefined: everything was read. */
   readonly unread?: readonly Part[];
-  /** Why a better engine failed. */
-  readonly lack?: string;
+  /** A better engine that failed, and why. */
+  readonly failedEngine?: string;
 }
 
 export type Extraction = Found | ExtractionFailure;

@@ -107,7 +107,7 @@ export async function passOver(
       counts.failureCount++;
       if (failures.length < LISTED_MAX) failures.push({ path: blob.path, ...outcome });
     } else {
-      const detail = outcome.lack ?? unreadText(outcome.unread, blob.content);
+      const detail = outcome.failedEngine ?? unreadText(outcome.unread, blob.content);
       if (detail !== undefined) {
         counts.partlyReadCount++;
         if (partlyRead.length < LISTED_MAX) partlyRead.push({ path: blob.path, detail });

@@ -1,5 +1,6 @@
-// Removes repos: first from searches and the catalog, then from the store with grants and links, last their mirrors.
-// After a kill in between the store still lists them for removal, or the next start sweeps their mirrors.
+// Removes repos. Those of hosts: first from searches and the catalog, then from the store with grants and links, last their
+// mirrors. After a kill in between the store still lists them for removal, or the next start sweeps their mirrors. Named
+// sources: first from the store, as nothing lists them for removal: the operator removes them again, from the catalog too.
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
@@ -38,8 +39,10 @@ export class RepoRemover {
     return jobs.without(repoIds, async (free) => {
       const sure = toGo(registry.stored);
       const ids = [...free].filter((repoId) => sure.has(repoId));
-      await this.#hide(ids);
+      const hosted = ids.filter((repoId) => registry.byId(repoId)?.host !== undefined);
+      await this.#hide(hosted);
       const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
+      await this.#hide([...removed].filter((repoId) => !hosted.includes(repoId)));
       for (const repoId of removed) await mirrors.remove(repoId);
       return removed;
     });
@@ -47,6 +50,7 @@ export class RepoRemover {
 
   async #hide(repoIds: readonly number[]): Promise<void> {
     const { catalog, served } = this.#options;
+    if (repoIds.length === 0) return;
     await publishing(this.#options, [], (publication) =>
       publication.commit(
         () => ({ removed: repoIds.filter((repoId) => catalog.repo(repoId) !== undefined) }),
@@ -81,11 +85,11 @@ export async function removeOffline(
   actor: Actor,
 ): Promise<void> {
   const ids = [...unlistedOf(registry.stored, repoIds)];
-  const former = await catalog.commit(() => ({
-    removed: ids.filter((repoId) => catalog.repo(repoId) !== undefined),
-  }));
   const toGo = (stored: StoredRepos): ReadonlySet<number> => unlistedOf(stored, ids);
   const removed = await registry.decide((stored) => decided(stored, ids, toGo), { actor });
+  const former = await catalog.commit(() => ({
+    removed: [...removed].filter((repoId) => catalog.repo(repoId) !== undefined),
+  }));
   await catalog.removeFilesOf(former);
   for (const repoId of removed) await removeMirror(catalog, repoId);
 }

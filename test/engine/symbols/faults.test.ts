@@ -113,7 +113,7 @@ test('a file that the better engine fails on says so', { skip: NO_CTAGS }, async
   await extractor.close();
   assert.ok('symbols' in extraction);
   assert.equal(extraction.symbols.length, 2);
-  assert.match(extraction.lack ?? '', /^tree-sitter failed: /);
+  assert.match(extraction.failedEngine ?? '', /^tree-sitter failed: /);
 });
 
 /** What the command line of an engine's process holds. */

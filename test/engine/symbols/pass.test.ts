@@ -213,7 +213,7 @@ function slowExtractor(): {
       await new Promise<void>((resolve) => waiting.push(resolve));
       if (blobId === 4) return { failure: 'crash', detail: 'it crashed' };
       const symbols = blobId === 5 ? [] : [SYMBOL, SYMBOL];
-      if (blobId === 8) return { symbols, lack: 'tree-sitter failed: it crashed' };
+      if (blobId === 8) return { symbols, failedEngine: 'tree-sitter failed: it crashed' };
       return blobId === 7 ? { symbols, unread: [{ start: 2, end: 6 }] } : { symbols };
     },
     close: () => Promise.resolve(),
