@@ -208,12 +208,12 @@ function testTransport({ standIn, start, isFirst }: Suite): void {
     );
     // Some hosts send those away whom they do not know.
     const outcome = await listAll(host).catch((error: unknown) => error);
-    if (outcome instanceof HostError) assert.equal(outcome.code, 'NOT_AUTHENTICATED');
-    else
-      assert.deepEqual(
-        (outcome as Listed).issues.map(({ code }) => code),
-        ['REDIRECT_REFUSED'],
-      );
+    const codes =
+      outcome instanceof HostError
+        ? [outcome.code]
+        : (outcome as Listed).issues.map(({ code }) => code);
+    assert.equal(codes.length, 1);
+    assert.match(codes[0]!, /^(?:NOT_AUTHENTICATED|REDIRECT_REFUSED)$/);
     assert.deepEqual(elsewhere.requested, []);
   });
 
