@@ -134,7 +134,10 @@ export class Pipeline {
     this.#isStopping = true;
   }
 
-  /** Never rejects. A stream or large answer is logged when it ends. `operator`: the caller, if it came through the control socket. */
+  /**
+   * Never rejects. A stream or large answer is logged when it ends.
+   * @param operator  the caller, if it came through the control socket
+   */
   async handle(request: HttpRequest, operator?: Caller): Promise<HttpResponse> {
     const requestId = newRequestId(request.headers.get('x-request-id'));
     const exchange: Exchange = {

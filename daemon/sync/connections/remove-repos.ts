@@ -1,6 +1,6 @@
-// Removes repos. Those of hosts: first from searches and the catalog, then from the store with grants and links, last their
-// mirrors. After a kill in between the store still lists them for removal, or the next start sweeps their mirrors. Named
-// sources: first from the store, as nothing lists them for removal: the operator removes them again, from the catalog too.
+// Removes repos so that a removal that was killed can be finished. Repos of hosts go from searches and catalog first: the
+// store still lists them for removal. Named sources go from the store first: the catalog still has them, and the operator
+// removes them again. Mirrors go last; the next start sweeps those that remain.
 
 import { publishing } from '../../index/served/publication.ts';
 import type { Actor } from '../../store/audit.ts';
