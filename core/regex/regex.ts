@@ -60,7 +60,7 @@ import {
   noteSkipped,
 } from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, leafKind, programFlags } from './program.ts';
-import { isTwinSize, skipBarren } from './twin.ts';
+import { isWorthInterleaving, skipWithoutMatch } from './interleaved.ts';
 import { simulate, simulatedEnd, simulatedReach, simulatedStart } from './simulate.ts';
 import {
   forgetText,
@@ -109,7 +109,7 @@ class Regex {
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
-  // For two interleaved scans (twin.ts): bytes to read by one scan first; how many after the next failure.
+  // For two interleaved scans (interleaved.ts): bytes to read by one scan first; how many after the next failure.
   singleSize: u32;
   singlePause: u32;
 }
@@ -425,14 +425,14 @@ function skipLines(
   until: usize,
 ): usize {
   const size = until - from;
-  if (!isTwinSize(size)) return from;
+  if (!isWorthInterleaving(size)) return from;
   if (<usize>regex.singleSize > 0) {
     // Why all of it, though a match may come soon: counting the bytes read gains little
     // (DECISIONS.md).
     regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
     return from;
   }
-  const next = skipBarren(regex.forwardDfa, textStart, textEnd, from, until);
+  const next = skipWithoutMatch(regex.forwardDfa, textStart, textEnd, from, until);
   if (next > from) regex.singlePause = SINGLE_MIN;
   else {
     regex.singleSize = regex.singlePause;

@@ -2,8 +2,8 @@
 // are refused until the oldest of the 10 is 15 minutes old. Counts are in memory, lost at a restart; the number of
 // remembered e-mails and addresses is limited.
 //
-// A home is an address where a person has signed in, or uses a session. It has its own 10 failures for that e-mail, so that
-// failing on purpose cannot lock people out of their workplace.
+// A known address is one where the person with an e-mail has signed in, or uses a session. It has its own 10 failures for
+// that e-mail, so that failures from elsewhere cannot lock the person out there.
 
 import { LRUCache } from 'lru-cache';
 import { entryBound } from '../base/entry-bound.ts';
@@ -34,21 +34,22 @@ export type SignInOutcome = 'succeeded' | 'failed' | 'abandoned';
 export class SignInLimiter {
   readonly #byEmail: LRUCache<string, Tries>;
   readonly #byAddress: LRUCache<string, Tries>;
-  /** By e-mail and home of the person. */
-  readonly #byHome: LRUCache<string, Tries>;
-  /** The counts that include a running sign-in. Why: homes may change before it ends. */
+  /** By known address and e-mail. */
+  readonly #byKnownAddress: LRUCache<string, Tries>;
+  /** The counts that include a running sign-in. Why: an address may become known before it ends. */
   readonly #inFlight = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
     this.#byEmail = new LRUCache(entryBound(rememberedMax));
     this.#byAddress = new LRUCache(entryBound(rememberedMax));
-    this.#byHome = new LRUCache(entryBound(rememberedMax));
+    this.#byKnownAddress = new LRUCache(entryBound(rememberedMax));
   }
 
   /** The person with this e-mail has been authenticated at this address. */
-  noteHome(attempt: SignInAttempt): void {
-    const key = homeKey(attempt);
-    if (!this.#byHome.has(key)) this.#byHome.set(key, { failures: [], pendingCount: 0 });
+  noteKnownAddress(attempt: SignInAttempt): void {
+    const key = knownAddressKey(attempt);
+    if (!this.#byKnownAddress.has(key))
+      this.#byKnownAddress.set(key, { failures: [], pendingCount: 0 });
   }
 
   /**
@@ -77,13 +78,13 @@ export class SignInLimiter {
     // Why not the failures of the address: an account's owner could clear them to guess other passwords.
     const [first] = tries;
     if (first !== undefined) first.failures = [];
-    this.noteHome(attempt);
+    this.noteKnownAddress(attempt);
   }
 
   /** The counts that apply to an attempt; the first one is that of its e-mail. */
   #triesOf(attempt: SignInAttempt, nowMs: number): Tries[] {
-    const home = homeKey(attempt);
-    if (this.#byHome.has(home)) return [recent(this.#byHome, home, nowMs)];
+    const known = knownAddressKey(attempt);
+    if (this.#byKnownAddress.has(known)) return [recent(this.#byKnownAddress, known, nowMs)];
     const ofEmail = recent(this.#byEmail, nameOf(attempt), nowMs);
     return [ofEmail, recent(this.#byAddress, attempt.address, nowMs)];
   }
@@ -94,7 +95,7 @@ function nameOf({ email }: SignInAttempt): string {
   return email.trim().toLowerCase().slice(0, 320);
 }
 
-function homeKey(attempt: SignInAttempt): string {
+function knownAddressKey(attempt: SignInAttempt): string {
   return `${attempt.address} ${nameOf(attempt)}`;
 }
 

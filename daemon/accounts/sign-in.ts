@@ -157,8 +157,8 @@ export class SignIn {
   }
 
   /** The person uses a session at this address: failures of others there do not lock it out. */
-  noteHome(person: Person, address: string): void {
-    this.#limiter.noteHome({ email: person.email, address });
+  noteKnownAddress(person: Person, address: string): void {
+    this.#limiter.noteKnownAddress({ email: person.email, address });
   }
 
   async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {

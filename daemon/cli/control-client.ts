@@ -36,7 +36,7 @@ export function callControl(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // A stopping daemon resets connections that it has not accepted; before "continue" nothing was done.
-    let isLetIn = false;
+    let isContinued = false;
     const bodyHeaders = body !== undefined && {
       'content-type': 'application/json',
       expect: '100-continue',
@@ -45,17 +45,17 @@ export function callControl(
     const headers = { ...further, [ACCOUNT_HEADER]: encodeURIComponent(account), ...bodyHeaders };
     const sent = request({ socketPath, path, method, agent: false, headers, signal });
     sent.on('continue', () => {
-      isLetIn = true;
+      isContinued = true;
       sent.end(body);
     });
     sent.on('response', (response) => {
       // Refused before its body was requested.
-      if (body !== undefined && !isLetIn) response.once('end', () => sent.destroy());
+      if (body !== undefined && !isContinued) response.once('end', () => sent.destroy());
       resolve(response);
     });
     sent.on('error', (error) => {
       const code = systemCodeOf(error) ?? '';
-      const isUnchanged = method === 'GET' || (body !== undefined && !isLetIn);
+      const isUnchanged = method === 'GET' || (body !== undefined && !isContinued);
       if (NOT_THERE.includes(code) || (isUnchanged && GONE.includes(code)))
         reject(new NoDaemonError(`no daemon answers at ${socketPath}`, { cause: error }));
       else reject(isUnchanged || !GONE.includes(code) ? error : unknownOutcome(error));

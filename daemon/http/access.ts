@@ -144,7 +144,7 @@ function noteCaller(
   access.caller = caller;
   if (access.endpoint.access === 'none') return undefined;
   if (caller?.source === 'session' && caller.person !== undefined)
-    accounts.signIn.noteHome(caller.person, access.address);
+    accounts.signIn.noteKnownAddress(caller.person, access.address);
   if (caller?.source !== 'session' || !accounts.callers.needsRenewal(caller)) return undefined;
   return renewSession(accounts, access, caller);
 }

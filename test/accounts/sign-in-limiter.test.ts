@@ -38,7 +38,7 @@ test('nobody can lock a person out at an address where that person signed in bef
   for (const isSession of [true, false]) {
     const limiter = new SignInLimiter();
     const own = ['a@x.org', '10.0.0.1'] as const;
-    if (isSession) limiter.noteHome({ email: own[0], address: own[1] });
+    if (isSession) limiter.noteKnownAddress({ email: own[0], address: own[1] });
     else assert.equal(tryOnce(limiter, own, 'succeeded', START_MS), 0);
     for (let i = 0; i < 10; i++) {
       tryOnce(limiter, ['A@x.org', `10.0.1.${i}`], 'failed', START_MS);
@@ -107,19 +107,19 @@ test('behaves as a list of all failures', () => {
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const limiter = new SignInLimiter();
       let failures: { email: string; address: string; isOfEmail: boolean; timeMs: number }[] = [];
-      const homes = new Map<string, number[]>();
+      const known = new Map<string, number[]>();
       let nowMs = START_MS;
       for (const { email, write, address, outcome, pauseMs } of steps) {
         nowMs += pauseMs;
-        const home = homes.get(`${email} ${address}`);
-        if (home !== undefined) {
-          const tenthMs = home.filter((timeMs) => timeMs > nowMs - WINDOW_MS).at(-10);
+        const knownFailures = known.get(`${email} ${address}`);
+        if (knownFailures !== undefined) {
+          const tenthMs = knownFailures.filter((timeMs) => timeMs > nowMs - WINDOW_MS).at(-10);
           const waitMs = tenthMs === undefined ? 0 : tenthMs + WINDOW_MS - nowMs;
           const wait = tryOnce(limiter, [write(email), address], outcome, nowMs);
           assert.equal(wait, Math.ceil(waitMs / 1000));
           if (wait > 0) continue;
-          if (outcome === 'failed') home.push(nowMs);
-          if (outcome === 'succeeded') home.length = 0;
+          if (outcome === 'failed') knownFailures.push(nowMs);
+          if (outcome === 'succeeded') knownFailures.length = 0;
           continue;
         }
         const recent = failures.filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
@@ -133,7 +133,7 @@ test('behaves as a list of all failures', () => {
         if (wait > 0) continue;
         if (outcome === 'failed') failures.push({ email, address, isOfEmail: true, timeMs: nowMs });
         if (outcome !== 'succeeded') continue;
-        homes.set(`${email} ${address}`, []);
+        known.set(`${email} ${address}`, []);
         failures = failures.map((one) =>
           one.email === email ? { ...one, isOfEmail: false } : one,
         );

@@ -197,7 +197,7 @@ async function take(catalog: Catalog, served: Served, step: Step): Promise<void>
     const change = await CHANGES[kind](catalog, step);
     const former = await catalog.commit(() => change);
     // Files that nobody has any more go.
-    await catalog.disown(
+    await catalog.unpin(
       former.flatMap(({ revisionFile }) => catalog.revisionPath(revisionFile ?? '')),
     );
   }

@@ -51,7 +51,7 @@ void test('a new file stays until it is referenced or abandoned', async () => {
   await catalog.sweep();
   assert.ok(existsSync(file));
   await catalog.commit(() => ({ put: before }));
-  await catalog.disown([file]);
+  await catalog.unpin([file]);
   assert.ok(existsSync(file));
   assert.deepEqual(await catalog.commit(() => ({ put: [REPO] })), before);
   await catalog.removeFilesOf(before);
@@ -66,18 +66,18 @@ void test('a file written by two jobs stays until both are done with it', async 
   const other = { ...REPO, record: { ...REPO.record, repoId: 2 }, revisionFile };
   // One fails while the other is about to name it.
   await catalog.writeRevisions(bytes);
-  await catalog.disown([file]);
+  await catalog.unpin([file]);
   assert.ok(existsSync(file));
   // One names it, and then another file, meanwhile.
   await catalog.writeRevisions(bytes);
   const before = [{ ...REPO, revisionFile }];
   await catalog.commit(() => ({ put: before }));
-  await catalog.disown([file]);
+  await catalog.unpin([file]);
   await catalog.commit(() => ({ put: [REPO] }));
   await catalog.removeFilesOf(before);
   assert.ok(existsSync(file));
   await catalog.commit(() => ({ put: [other] }));
-  await catalog.disown([file]);
+  await catalog.unpin([file]);
   assert.ok(existsSync(file));
   await catalog.commit(() => ({ removed: [2] }));
   await catalog.removeFilesOf([other]);

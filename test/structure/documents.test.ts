@@ -140,7 +140,7 @@ test('every folder of the daemon has one row in daemon/README.md', () => {
   assert.deepEqual(
     rows.filter((folder, index) => rows.indexOf(folder) !== index),
     [],
-    'a room has two rows',
+    'a folder has two rows',
   );
 });
 

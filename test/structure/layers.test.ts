@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { filesBelow, findCycle, importsOf } from './imports.ts';
 
 /**
- * The rooms from the bottom up. A folder may import itself, the folders before it in its room, and what its room uses: other rooms,
- * or single folders of them, that lie below. Names are those below `daemon/`, but for `core`.
+ * The layers from the bottom up; a layer is one folder or several. A folder may import itself, the folders before it in its layer,
+ * and what its layer uses: lower layers, or single folders of them. Names are relative to `daemon/`, except those of `core`.
  */
 const LAYERS: readonly (readonly [folders: string, uses: string])[] = [
   ['core/shared', ''],

@@ -8,13 +8,13 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { filesBelow, importsOf } from './imports.ts';
 
-/** Folders of test/ that are no rooms. */
+/** Folders of test/ that mirror no folder of the daemon. */
 const OTHERS = ['bench', 'core', 'e2e', 'fuzz', 'oracle', 'structure', 'web'];
 
 const FILES = filesBelow('test', '.ts').filter((file) => !OTHERS.includes(file.split('/')[1]!));
 const IMPORTS = importsOf([...filesBelow('test', '.ts'), ...filesBelow('daemon', '.ts')]);
 
-/** The files of rooms that a file uses, by helpers in test/ and by what joins the rooms, `daemon/app/`. */
+/** The files that a file imports, directly or through helpers in test/ and the wiring in `daemon/app/`. */
 function usedBy(file: string, visited = new Set<string>()): Set<string> {
   for (const { file: user, target } of IMPORTS) {
     if (user !== file || visited.has(target)) continue;

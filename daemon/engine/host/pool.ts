@@ -126,7 +126,7 @@ export class SearchPool {
     const options = this.#searcherOptions(entry.noteSlot, this.#mappingMax);
     const secondOptions = {
       ...this.#searcherOptions(entry.secondNoteSlot, SECOND_MAPPING_MAX),
-      opensLate: true,
+      opensLazily: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
     const worker = new Worker(threadFile('search-worker'), {
@@ -180,8 +180,8 @@ export class SearchPool {
   /** Threads get the difference. A running search on a thread ends first. */
   setShards(shards: readonly ShardFile[]): void {
     const before = new Set(this.#shards.map(({ shardId }) => shardId));
-    const come = shards.filter(({ shardId }) => !before.delete(shardId));
-    const message: ToSearchWorker = { kind: 'shards', come, gone: [...before] };
+    const added = shards.filter(({ shardId }) => !before.delete(shardId));
+    const message: ToSearchWorker = { kind: 'shards', added, removedIds: [...before] };
     this.#shards = shards;
     for (const { worker } of this.#workers) worker?.postMessage(message);
   }

@@ -20,8 +20,9 @@ export interface SearchWorkerData {
 
 export interface ShardsMessage {
   readonly kind: 'shards';
-  readonly come: readonly ShardFile[];
-  readonly gone: readonly string[];
+  /** The difference to the shards that the thread has. */
+  readonly added: readonly ShardFile[];
+  readonly removedIds: readonly string[];
 }
 
 export interface SearchMessage {

@@ -139,8 +139,8 @@ interface Entry {
   isLong: boolean;
 }
 
-/** A searcher with the job whose plan it holds. */
-class Seat {
+/** A searcher, and the job whose plan it holds. */
+class SearcherSlot {
   readonly searcher: Searcher;
   #last: Job | undefined;
 
@@ -148,7 +148,7 @@ class Seat {
     this.searcher = new Searcher(module, options);
   }
 
-  /** Its plan is no longer that of a job. */
+  /** The searcher for a task, whose plan replaces that of the last job. */
   lend(): Searcher {
     this.#last = undefined;
     return this.searcher;
@@ -177,8 +177,8 @@ const liveShards = new Map(shards.map((file) => [file.shardId, file]));
 /** The first searcher is in a call, so its shards must stay. */
 let isCalling = false;
 let hasStaleShards = false;
-const first = new Seat(options);
-let second: Seat | undefined;
+const first = new SearcherSlot(options);
+let second: SearcherSlot | undefined;
 
 /** `result`: undefined: not done. `transfer`: its memory, which moves. */
 export interface TaskResult {
@@ -250,14 +250,14 @@ function take(message: ToSearchWorker): void {
 }
 
 function postMemory({ id }: MemoryMessage): void {
-  const seats = second === undefined ? [first] : [first, second];
-  const memory = memoryOfThread(seats.map(({ searcher }) => searcher));
+  const slots = second === undefined ? [first] : [first, second];
+  const memory = memoryOfThread(slots.map(({ searcher }) => searcher));
   post({ kind: 'memoryDone', id, memory });
 }
 
-function changeShards({ come, gone }: ShardsMessage): void {
-  for (const shardId of gone) liveShards.delete(shardId);
-  for (const file of come) liveShards.set(file.shardId, file);
+function changeShards({ added, removedIds }: ShardsMessage): void {
+  for (const shardId of removedIds) liveShards.delete(shardId);
+  for (const file of added) liveShards.set(file.shardId, file);
   if (second !== undefined) showShards(second);
   if (isCalling) hasStaleShards = true;
   else showShards(first);
@@ -269,7 +269,7 @@ function showNewShards(): void {
   hasStaleShards = false;
 }
 
-function showShards({ searcher }: Seat): void {
+function showShards({ searcher }: SearcherSlot): void {
   searcher.setShards([...liveShards.values()]);
 }
 
@@ -345,7 +345,7 @@ function receive(): void {
 /** Works on a job with the second searcher, where no core call may last longer than QUANTUM_NS. */
 function runOnSecond(entry: Entry): void {
   if (second === undefined) {
-    second = new Seat(secondOptions);
+    second = new SearcherSlot(secondOptions);
     showShards(second);
   }
   const startNs = process.hrtime.bigint();

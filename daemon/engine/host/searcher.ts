@@ -136,8 +136,8 @@ export interface SearcherOptions extends SpaceOptions {
   readonly evicts?: boolean;
   /** Interval of releasing memory, ms; default: 3,000. */
   readonly restMs?: number;
-  /** Open shards on first use; that call gets the error. */
-  readonly opensLate?: boolean;
+  /** Whether a shard is opened by the first call that uses it; that call then reports the error. */
+  readonly opensLazily?: boolean;
   /** Where to record the current shard (search-note.ts). */
   readonly note?: { readonly path: string; readonly slot: number } | undefined;
 }
@@ -179,7 +179,7 @@ export class Searcher {
     const refused: ShardError[] = [];
     for (const file of files) {
       if (this.#files.has(file.shardId)) continue;
-      if (this.#options.opensLate === true) {
+      if (this.#options.opensLazily === true) {
         this.#waiting.set(file.shardId, file);
         continue;
       }

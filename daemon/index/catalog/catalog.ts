@@ -78,8 +78,8 @@ export class Catalog {
   #version = 0;
   /** Of files. */
   readonly #changes = new Sequence();
-  /** Files put into the shard folder, with the number of users that have not called `disown`. */
-  readonly #arrived = new Map<string, number>();
+  /** Pins by file name in the shard folder: a pinned file stays, also while no repo names it. */
+  readonly #pinCounts = new Map<string, number>();
   /** Whether searches may open a file of the shard folder. */
   isSearched: (file: string) => boolean = () => false;
   /** Names of files to be removed when no search needs them. */
@@ -250,7 +250,7 @@ export class Catalog {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
-  /** Writes a revision file and returns its id. It is kept until `disown`, and then if the state names it. */
+  /** Writes a revision file and returns its id. It is pinned until `unpin`. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     const location = this.revisionPath(id);
@@ -280,13 +280,13 @@ export class Catalog {
     await this.#changes.run(() => this.#remove(former.flatMap(namesOf)));
   }
 
-  /** Releases files that the caller added. Those that no repo names are removed, unless somebody else added them too. */
-  async disown(files: readonly string[]): Promise<void> {
+  /** Ends one pin of each file. A file without pins is removed if no repo names it. */
+  async unpin(files: readonly string[]): Promise<void> {
     const names = files.map((file) => path.basename(file));
     for (const name of names) {
-      const count = (this.#arrived.get(name) ?? 1) - 1;
-      if (count > 0) this.#arrived.set(name, count);
-      else this.#arrived.delete(name);
+      const count = (this.#pinCounts.get(name) ?? 1) - 1;
+      if (count > 0) this.#pinCounts.set(name, count);
+      else this.#pinCounts.delete(name);
     }
     await this.#changes.run(() => this.#remove(names));
   }
@@ -300,7 +300,7 @@ export class Catalog {
   async #remove(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#leaving.delete(name);
-      if (this.#reposByName.has(name) || this.#arrived.has(name)) continue;
+      if (this.#reposByName.has(name) || this.#pinCounts.has(name)) continue;
       if (this.isSearched(this.filePath(name))) {
         this.#leaving.add(name);
         continue;
@@ -363,7 +363,7 @@ export class Catalog {
     }
   }
 
-  /** Renames a finished, synced shard file to its final name. It is kept until `disown`. */
+  /** Renames a finished, synced shard file to its final name. It is pinned until `unpin`. */
   async adoptShard(file: string, shardId: string): Promise<void> {
     await this.#changes.run(() => this.#moveInto(file, this.shardPath(shardId)));
   }
@@ -382,7 +382,7 @@ export class Catalog {
     });
     await syncPath(path.dirname(location));
     const name = path.basename(location);
-    this.#arrived.set(name, (this.#arrived.get(name) ?? 0) + 1);
+    this.#pinCounts.set(name, (this.#pinCounts.get(name) ?? 0) + 1);
   }
 }
 

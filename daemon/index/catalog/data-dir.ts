@@ -49,19 +49,19 @@ async function openAndLock(dataDir: string, isBrief: boolean): Promise<() => voi
 }
 
 /** Of a data directory from its first moments on. */
-const MARKS: readonly string[] = ['lock', 'store.db', INDEX_FILE];
+const OWN_FILES: readonly string[] = ['lock', 'store.db', INDEX_FILE];
 /** What may be there before; the last one is of a new disk. */
-const BEFORE: readonly string[] = ['secret', '.gitignore', 'lost+found'];
+const ALLOWED_FILES: readonly string[] = ['secret', '.gitignore', 'lost+found'];
 
 /** Whether a daemon or a command has made this folder a data directory. Errors: it cannot be listed. */
 export async function isDataDir(folder: string): Promise<boolean> {
-  return (await namesIn(folder)).some((name) => MARKS.includes(name));
+  return (await namesIn(folder)).some((name) => OWN_FILES.includes(name));
 }
 
 /** Whether a folder is not a data directory, and has files of somebody else. Errors: it cannot be listed. */
 export async function hasOtherFiles(folder: string): Promise<boolean> {
   const isMade = await isDataDir(folder);
-  return !isMade && !(await namesIn(folder)).every((name) => BEFORE.includes(name));
+  return !isMade && !(await namesIn(folder)).every((name) => ALLOWED_FILES.includes(name));
 }
 
 /** Removes temporary files of a killed process. */

@@ -37,7 +37,7 @@ export async function publishing<Result>(
   try {
     return await work(new Publication(options, files));
   } finally {
-    await options.catalog.disown(files).catch(() => {});
+    await options.catalog.unpin(files).catch(() => {});
   }
 }
 

@@ -88,7 +88,7 @@ export function isRestricted(repo: StoredRepo, before: StoredRepo | undefined): 
 }
 
 /** Restricts a repo to this visibility until the next listing. The result: whether that changed it. */
-export function narrowed(
+export function restrictedTo(
   { repos }: StoredRepos,
   repoId: number,
   visibility: Visibility,
@@ -107,13 +107,13 @@ export class LatestVisibility {
   readonly #last = new Map<string, { readonly visibility: SaidVisibility; readonly ms: number }>();
 
   note(which: Which, visibility: SaidVisibility): void {
-    // These two visibilities narrow nothing.
+    // Public repositories need no entry: `atMost` only makes answers stricter.
     if (visibility !== 'public' && visibility !== 'maybe-public')
       this.#last.set(keyOf(which), { visibility, ms: performance.now() });
   }
 
   /** As `note`, of an answer that may be older than a stricter one. */
-  narrow(which: Which, visibility: SaidVisibility): void {
+  restrict(which: Which, visibility: SaidVisibility): void {
     this.note(which, this.atMost(which, visibility, -Infinity));
   }
 

@@ -39,7 +39,7 @@ import {
   isRestricted,
   isStricter,
   LatestVisibility,
-  narrowed,
+  restrictedTo,
   type OtherRepositoryError,
 } from './confirm-fetch.ts';
 import { Pushes } from './pushes.ts';
@@ -136,7 +136,7 @@ export class Connections {
       onFetched: (repoId) => this.#fetchTimes.restart(repoId),
       onOther: (...args) => this.#noteOther(...args),
     });
-    this.pushes = new Pushes({ ...parts, narrow: (...args) => this.#applyWebhook(...args) });
+    this.pushes = new Pushes({ ...parts, restrict: (...args) => this.#applyWebhook(...args) });
     this.remover = new RepoRemover({ ...options, mirrors: this.mirrors });
     this.submodules = new Submodules({
       ...parts,
@@ -415,7 +415,7 @@ export class Connections {
     { visibility }: OtherRepositoryError,
     isFirst: boolean,
   ): Promise<void> {
-    await this.#narrow(repoId, visibility);
+    await this.#restrict(repoId, visibility);
     if (isFirst) this.relist(repoId);
   }
 
@@ -426,7 +426,7 @@ export class Connections {
   /** Errors: none. */
   async #applyWebhook(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     try {
-      await this.#narrow(repoId, visibility);
+      await this.#restrict(repoId, visibility);
     } catch (error) {
       const repo = this.#options.registry.byId(repoId)?.name;
       this.#options.log.warn('a repository is hidden, but that could not be stored', {
@@ -437,15 +437,15 @@ export class Connections {
   }
 
   /** Restricts the visibility of a repo at once. Errors: those of the catalog. */
-  async #narrow(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
+  async #restrict(repoId: number, visibility: StoredRepo['visibility']): Promise<void> {
     const { registry, log } = this.#options;
     const before = registry.byId(repoId);
-    if (before?.host !== undefined) this.#latestVisibility.narrow(before.host, visibility);
-    let isNarrowed = true;
+    if (before?.host !== undefined) this.#latestVisibility.restrict(before.host, visibility);
+    let hasChanged = true;
     try {
-      const isStored = await registry.decide((stored) => narrowed(stored, repoId, visibility));
+      const isStored = await registry.decide((stored) => restrictedTo(stored, repoId, visibility));
       // A listing may have stored it first, without publishing it yet.
-      isNarrowed = isStored || (before !== undefined && isStricter(visibility, before.visibility));
+      hasChanged = isStored || (before !== undefined && isStricter(visibility, before.visibility));
     } catch (error) {
       log.warn(
         'permissions of a repository could not be stored: it is visible only to owners until they are',
@@ -453,7 +453,7 @@ export class Connections {
       );
       registry.hide([repoId]);
     }
-    if (isNarrowed) await this.#apply({ changedIds: new Set([repoId]), dueIds: new Set() });
+    if (hasChanged) await this.#apply({ changedIds: new Set([repoId]), dueIds: new Set() });
   }
 
   #index(repoId: number, dueAt?: number, pushedAt?: number): void {

@@ -173,11 +173,11 @@ async function admit(
     const unhidden = registry.unhide(admitted.repos.filter(isLatest).map(({ repoId }) => repoId));
     await apply({ changedIds: new Set([...changedIds, ...unhidden]), dueIds });
   } catch (error) {
-    const narrowed = first.repos.filter(({ repoId, visibility }) => {
+    const restricted = first.repos.filter(({ repoId, visibility }) => {
       const before = registry.byId(repoId);
       return before !== undefined && isStricter(visibility, before.visibility);
     });
-    const changedIds = new Set(narrowed.map(({ repoId }) => repoId));
+    const changedIds = new Set(restricted.map(({ repoId }) => repoId));
     registry.hide(changedIds);
     await apply({ changedIds, dueIds: new Set() }).catch(() => {});
     throw error;

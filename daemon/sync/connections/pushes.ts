@@ -22,7 +22,7 @@ export interface PushesOptions {
   readonly requestFetch: (repoId: number, dueAt: number, pushedAt: number | undefined) => void;
   readonly jobs: Pick<Jobs, 'flush'>;
   /** Restricts a repo; resolves when no new search shows it to callers who lost access. Errors: none. */
-  readonly narrow: (
+  readonly restrict: (
     repoId: number,
     visibility: NonNullable<WebhookChange['visibility']>,
   ) => Promise<void>;
@@ -82,7 +82,7 @@ export class Pushes {
     if (visibility !== undefined)
       await Promise.all(
         this.#matchingRepos(repository).map(({ repoId }) =>
-          this.#options.narrow(repoId, visibility),
+          this.#options.restrict(repoId, visibility),
         ),
       );
     const repositories = isPush ? this.note(repository, pushedAt) : 0;

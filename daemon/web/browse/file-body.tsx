@@ -1,7 +1,7 @@
 // The content of a file: its text, the picture, or the rendered document.
 
 import { lazy, type RefObject, Suspense, useState } from 'react';
-import type { BlameStretch } from '../code/blame-gutter.ts';
+import type { BlameHunk } from '../code/blame-gutter.ts';
 import { type CodeHandle, CodeView, COLOURED_SIZE_MAX } from '../code/code-view.tsx';
 import { type LineRange, rangeText } from '../code/line-range.ts';
 import { BASE_PATH } from '../data/base-path.ts';
@@ -22,7 +22,7 @@ import { Outline, type OutlineState } from './outline.tsx';
 const MarkdownView = lazy(() => import('./markdown-view.tsx'));
 
 /** Entries of the blame column. Each links to its commit and to the file before that commit. */
-function stretchesOf({ ranges, commits }: Blame, target: BrowseTarget): BlameStretch[] {
+function hunksOf({ ranges, commits }: Blame, target: BrowseTarget): BlameHunk[] {
   return ranges.map(({ hash, startLine }) => {
     const { authorName = '', date = '', message = '', previous } = commits[hash] ?? {};
     const before = previous && { ...target, revision: previous.hash, path: previous.path };
@@ -82,7 +82,7 @@ function FileText({
           language={language}
           isColoured={!isLarge || isColourForced}
           range={range}
-          blame={blame === undefined ? undefined : stretchesOf(blame, target)}
+          blame={blame === undefined ? undefined : hunksOf(blame, target)}
           matches={steps.matches}
           currentMatch={steps.current}
           onRange={(chosen) => change({ highlightRange: rangeText(chosen) })}

@@ -1,5 +1,5 @@
-// The blame column beside the code. The first line of each stretch shows author, date and message, with a link to the
-// commit.
+// The blame column beside the code. The first line of each hunk (consecutive lines of one commit) shows author,
+// date and message, with a link to the commit.
 
 import { gutter, GutterMarker } from '@codemirror/view';
 import type { Extension } from '@codemirror/state';
@@ -7,7 +7,7 @@ import { visibleName } from '../parts/hidden-characters.ts';
 import { ageOf } from './age.ts';
 
 /** Consecutive lines from one commit. */
-export interface BlameStretch {
+export interface BlameHunk {
   /** 1-based. */
   readonly startLine: number;
   readonly author: string;
@@ -19,7 +19,7 @@ export interface BlameStretch {
   readonly before: string | undefined;
 }
 
-function commitLink({ author, date, message, address }: BlameStretch): HTMLElement {
+function commitLink({ author, date, message, address }: BlameHunk): HTMLElement {
   const link = document.createElement('a');
   link.className = 'blame-commit';
   link.href = address;
@@ -46,19 +46,19 @@ function beforeLink(address: string): HTMLElement {
   return link;
 }
 
-class StretchMarker extends GutterMarker {
-  readonly #stretch: BlameStretch;
+class HunkMarker extends GutterMarker {
+  readonly #hunk: BlameHunk;
 
-  constructor(stretch: BlameStretch) {
+  constructor(hunk: BlameHunk) {
     super();
-    this.#stretch = stretch;
+    this.#hunk = hunk;
   }
 
   override toDOM(): Node {
     const mark = document.createElement('span');
     mark.className = 'blame-mark';
-    mark.append(commitLink(this.#stretch));
-    const { before } = this.#stretch;
+    mark.append(commitLink(this.#hunk));
+    const { before } = this.#hunk;
     if (before !== undefined) mark.append(beforeLink(before));
     return mark;
   }
@@ -72,9 +72,9 @@ class Blank extends GutterMarker {
 
 const BLANK = new Blank();
 
-/** @param stretches  in file order */
-export function blameGutter(stretches: readonly BlameStretch[]): Extension {
-  const markers = new Map(stretches.map((one) => [one.startLine, new StretchMarker(one)]));
+/** @param hunks  in file order */
+export function blameGutter(hunks: readonly BlameHunk[]): Extension {
+  const markers = new Map(hunks.map((one) => [one.startLine, new HunkMarker(one)]));
   return gutter({
     class: 'blame-gutter',
     lineMarker: (view, block) => markers.get(view.state.doc.lineAt(block.from).number) ?? BLANK,

@@ -19,7 +19,7 @@ import {
 } from '@codemirror/view';
 import { type RefObject, useEffect, useRef } from 'react';
 import { HIDDEN, codeOf, visibleName } from '../parts/hidden-characters.ts';
-import { blameGutter, type BlameStretch } from './blame-gutter.ts';
+import { blameGutter, type BlameHunk } from './blame-gutter.ts';
 import { type LineRange, rangeText } from './line-range.ts';
 import { layoutOf, vimKeys } from './editor-options.ts';
 import { linkedRange, showRange } from './linked-range.ts';
@@ -60,7 +60,7 @@ interface CodeViewProps {
   readonly isColoured: boolean;
   readonly range: LineRange | undefined;
   /** Blame of its lines; undefined: not displayed. */
-  readonly blame: readonly BlameStretch[] | undefined;
+  readonly blame: readonly BlameHunk[] | undefined;
   readonly matches: readonly FileMatch[];
   /** Index of the current match. */
   readonly currentMatch: number | undefined;
@@ -166,7 +166,7 @@ function showMatches(
 function showBlame(
   view: EditorView,
   part: Compartment,
-  blame: readonly BlameStretch[] | undefined,
+  blame: readonly BlameHunk[] | undefined,
 ): void {
   view.dispatch({ effects: part.reconfigure(blame === undefined ? [] : blameGutter(blame)) });
   const columns = view.dom.querySelector('.cm-gutters');

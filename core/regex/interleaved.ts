@@ -25,17 +25,17 @@ const LINE_MAX: usize = 4 * HALF_MAX;
 const NEWLINE: u8 = 10;
 
 /** Outcomes of the scan of a half: no match ends in it; one does, or that is unknown. */
-const BARREN: u32 = 0;
+const NO_MATCH: u32 = 0;
 const UNSURE: u32 = 1;
 
-/** Whether a window of `size` bytes is worth skipBarren. */
+/** Whether a window of `size` bytes is worth skipWithoutMatch. */
 @inline
-export function isTwinSize(size: usize): bool {
+export function isWorthInterleaving(size: usize): bool {
   return size >= HALF_MIN * 2;
 }
 
 /** A line start in [from, until] before which no match starts, as far as that is known fast. */
-export function skipBarren(
+export function skipWithoutMatch(
   dfa: Dfa,
   textStart: usize,
   textEnd: usize,
@@ -43,7 +43,7 @@ export function skipBarren(
   until: usize,
 ): usize {
   beginScan(dfa);
-  while (isTwinSize(until - from)) {
+  while (isWorthInterleaving(until - from)) {
     const half = min((until - from) >> 1, HALF_MAX);
     const middle = lineStart(from + half, until);
     if (middle == 0 || middle == until) return from;
@@ -136,10 +136,10 @@ function finishHalf(dfa: Dfa, textEnd: usize, row: u32, ptr: usize, end: usize):
     if (isFlagged(entry)) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
       if (hasGivenUp || hasFlag(entry, ENTRY_MATCH)) return UNSURE;
-      if (hasFlag(entry, ENTRY_HALT)) return BARREN;
+      if (hasFlag(entry, ENTRY_HALT)) return NO_MATCH;
     }
     row = rowOf(entry);
   }
   const isMatch = endsMatch(dfa, row, end, textEnd);
-  return isMatch || hasGivenUp ? UNSURE : BARREN;
+  return isMatch || hasGivenUp ? UNSURE : NO_MATCH;
 }
