@@ -1,10 +1,12 @@
-// Joins what the main thread of `trawl` runs into build/bundle/cli/trawl.cjs: our modules and the dependencies that are
-// plain JavaScript; and what a search runs, a third of that, into search.cjs. Why: finding and loading so many files is half of
-// a start, and compiling one file most of the rest (figures: daemon/DECISIONS.md). What V8 made of them in a daemon, a search and
-// for a help text is kept beside them (keep-code.mjs); main.js loads text and code (scripts/main.cjs). Each thread's script is joined into one file, too, below
-// build/bundle/threads.
-// Two folders below build/, as daemon/base/program-files.ts has it. Names are not kept (`keepNames`): a call for each
-// closure took 18 us of a search's 350.
+// Bundles the program with esbuild. Why: to find and load the modules takes half of a start, and to compile them most of the rest
+// (figures: daemon/DECISIONS.md). Outputs, below build/bundle/:
+//   cli/trawl.cjs    the main thread of `trawl`: our modules, and the dependencies that are plain JavaScript
+//   cli/search.cjs   what `trawl search` needs, a third of that
+//   cli/*.code       V8's code cache of both, for a daemon, a search and a help text (keep-code.mjs)
+//   cli/main.js      loads a bundle and its code cache (main.cjs)
+//   threads/*.cjs    a bundle for the script of each thread
+// daemon/base/program-files.ts expects outputs two folders below build/. The option `keepNames` of esbuild stays off: its call
+// for each closure took 18 us of the 350 us of a search.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +36,10 @@ const THREADS = [
   'sources/git/ref-poll-worker',
 ];
 
-/** What few searches load, by `import()` and before anything is printed: there the whole program begins in place of search.cjs. */
+/**
+ * Modules that few searches need, and load by `import()` before they print anything. search.cjs leaves them out: such a search
+ * starts trawl.cjs instead.
+ */
 const WHOLE = ['main', 'configuration', 'catalog-schemas'];
 
 const WORD = 'needle';

@@ -23,11 +23,11 @@ const {
   writeSync,
 } = require('node:fs');
 
-/** Of the name of a text, in hexadecimal digits; a comment at its beginning, and the head of the code made of it. */
+/** Hexadecimal digits of a bundle's name: the comment at its start, and the first field of its code cache. */
 const NAME_SIZE = 16;
-/** Behind it, the checksum of the code, in hexadecimal digits. */
+/** The name, and the checksum of the code cache in 8 hexadecimal digits. */
 const HEAD_SIZE = NAME_SIZE + 8;
-/** Of search-main.ts. */
+/** Commands of search-main.ts. */
 const SEARCHES = ['search', 'explain'];
 /** These take the code of `--help`, which is smaller than that of a daemon. */
 const BRIEF = [undefined, 'help', '--help', '-h', 'completion'];

@@ -115,8 +115,9 @@ export const SKIP_BINARY: u32 = 1;
 export const SKIP_TOO_LARGE: u32 = 2;
 export const SKIP_TOO_MANY_TRIGRAMS: u32 = 3;
 
-// Blocks and segments. A segment is a fixed range of consecutive blockIds; a frame is the part of a
-// posting list in one segment.
+// Blocks and segments. A block has whole lines of up to BLOCK_SIZE bytes, or one longer line. A
+// segment is a fixed range of consecutive blockIds; a frame is the part of a posting list in one
+// segment. The page shows BLOCK_SIZE, too (daemon/web/search/plan-funnel.ts).
 export const BLOCK_SIZE: u32 = 4096;
 export const SEGMENT_BLOCKS: u32 = 8192;
 export const SEGMENT_COUNT_MAX: u32 = 32;

@@ -8,7 +8,10 @@ import type { Daemon } from './main.ts';
 
 type Supervised = Pick<Daemon, 'readConfigurationAgain' | 'close'>;
 
-/** @returns what to call instead of the methods of `daemon`, which listens */
+/**
+ * Reports to the service manager from now on; `daemon` already listens.
+ * @returns the methods of `daemon`, which also report
+ */
 export function supervised(
   daemon: Supervised,
   { notices, watchdogMs }: ServiceManager,

@@ -15,7 +15,7 @@ export interface CommandShape {
   readonly commands: readonly CommandShape[];
 }
 
-/** Without what the help hides, and the command `help`. */
+/** Describes a command and its subcommands, without hidden options and commands, and without `help`. */
 export function shapeOf(command: Command, path = ''): CommandShape {
   const help = command.createHelp();
   const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help');

@@ -21,9 +21,9 @@ export interface ControlCall {
   readonly signal?: AbortSignal;
 }
 
-/** Nobody listens. */
+/** Error codes if no process listens on the socket. */
 const NOT_THERE = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'];
-/** Listened, and went. */
+/** Error codes if the process closed the connection before it answered. */
 const GONE = ['ECONNRESET', 'EPIPE'];
 
 /**
@@ -35,7 +35,7 @@ export function callControl(
   { method, path, body, account, headers: further, signal }: ControlCall,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A stopping daemon resets connections that it has not accepted; before "continue" nothing was done.
+    // A stopping daemon resets connections that it has not accepted. Until it answers "100 Continue", it has done nothing.
     let isContinued = false;
     const bodyHeaders = body !== undefined && {
       'content-type': 'application/json',

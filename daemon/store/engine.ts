@@ -11,7 +11,7 @@ import type { Schema, StoreKind } from './schema.ts';
  */
 export const PLUGINS = [new CamelCasePlugin()];
 
-/** What caches hold apart from one user's data; `readers`: of many users; `all`: anything may have changed. */
+/** Cached data that changed, if it is not data of one user. `readers`: lists of many users; `all`: anything. */
 export type Topic = 'settings' | 'repos' | 'readers' | 'all';
 
 /** When a repo's list of readers was fetched from its host; null: the list was removed. */

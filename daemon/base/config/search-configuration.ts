@@ -1,5 +1,5 @@
-// What a search of the index takes from the configuration, and what that is where nothing is configured: reading it loads the
-// schemas of all settings, a sixth of the time of such a search.
+// The part of the configuration that a local search needs, and its defaults. `unconfigured` makes it without the configuration
+// module if nothing is configured: to load the schemas of all settings takes a sixth of such a search.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { LOG_LEVELS, type LogFormat, type LogLevel } from '../log-levels.ts';
 /** Part of VARIABLES and of the settings. */
 export const DEFAULTS = { port: 3000, maxMatchCount: 100_000, searchTimeoutMs: 30_000 };
 
-/** They come as options, too. */
+/** Variables that are also options of the command. */
 const OPTIONS = new Set(['TRAWL_DATA_DIR', 'TRAWL_LOG_LEVEL']);
 
 /** Part of Configuration. */
@@ -24,7 +24,10 @@ export interface SearchConfiguration {
   readonly settings: { readonly maxMatchCount: number; readonly searchTimeoutMs: number };
 }
 
-/** Undefined: something else is configured, or wrong. @param env  all variables of the process */
+/**
+ * The defaults with these options; undefined: another setting is configured, or an option is invalid.
+ * @param env  all variables of the process
+ */
 export function unconfigured(
   dataDir: string,
   logLevel: string,

@@ -21,15 +21,15 @@ interface Interval {
   readonly high: number;
 }
 
-/** Of an interval of 99 %. */
+/** Half the width of an interval of 99 %, in standard errors. */
 const STANDARD_ERRORS = 2.576;
-/** A smaller difference is none. */
+/** A smaller difference does not count. */
 const TOLERANCE = 0.02;
-/** Of runs one after the other. Guess: two starts of one build may differ by that much. */
+/** As TOLERANCE, for runs that were not interleaved. Guess: two starts of one build may differ by that much. */
 const APART_TOLERANCE = 0.1;
 /** An interval of 99 % by ranks needs that many samples. */
 const SAMPLES_MIN = 8;
-/** Neighbouring samples are alike: more of them say no more. */
+/** Most blocks. Why blocks: consecutive samples depend on each other, so single samples would give too narrow an interval. */
 const BLOCK_COUNT = 20;
 
 /** By start of the processes; at least one start, each with at least one pair. */

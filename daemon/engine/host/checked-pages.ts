@@ -6,7 +6,10 @@ const ENTRY_COUNT = 1 << 19;
 /** A file has fewer. */
 const PAGE_COUNT = 1 << 20;
 const WORD = 2 ** 32;
-/** Two of 5,000 files are taken for each other in fewer than one of 10,000 cases, for a minute, at pages of the same number. */
+/**
+ * Hexadecimal digits of a file's key. Bound: among 5,000 files, two have the same key with a probability below 1 in 10,000.
+ * A page of one then counts as checked if the page with the same number of the other one was, until its entry expires.
+ */
 const KEY_DIGITS = 12;
 
 /** Identifies a file whose name begins with a SHA-256 in hexadecimal; undefined: another name. */

@@ -22,7 +22,7 @@ const KEPT_COUNT = 6;
 const RANGE_MAX = 7;
 const DOC_WORDS = 8;
 
-/** In some order. */
+/** Rows of `found` in an order that the function which returns the list defines. */
 export interface DocList {
   readonly found: FoundDocs;
   /** Row numbers. */

@@ -48,9 +48,9 @@ async function openAndLock(dataDir: string, isBrief: boolean): Promise<() => voi
   }
 }
 
-/** Of a data directory from its first moments on. */
+/** Each data directory has one of these as soon as a process has begun to create it. */
 const OWN_FILES: readonly string[] = ['lock', 'store.db', INDEX_FILE];
-/** What may be there before; the last one is of a new disk. */
+/** A folder with only these may become a data directory. A new file system has `lost+found`. */
 const ALLOWED_FILES: readonly string[] = ['secret', '.gitignore', 'lost+found'];
 
 /** Whether a daemon or a command has made this folder a data directory. Errors: it cannot be listed. */

@@ -101,7 +101,7 @@ export function restrictedTo(
 
 type Which = Pick<RepoHost, 'address' | 'hostId'>;
 
-/** What hosts said last. Answers overtake each other: an older page may arrive after a repository became private. */
+/** The last visibility that hosts reported. A listed page may be older than a webhook that arrived before it. */
 export class LatestVisibility {
   /** By address and id. Bound: the repositories that are not public. `ms` is of performance.now. */
   readonly #last = new Map<string, { readonly visibility: SaidVisibility; readonly ms: number }>();
@@ -112,7 +112,7 @@ export class LatestVisibility {
       this.#last.set(keyOf(which), { visibility, ms: performance.now() });
   }
 
-  /** As `note`, of an answer that may be older than a stricter one. */
+  /** Notes the stricter one of this visibility and the last: answers may arrive in the wrong order. */
   restrict(which: Which, visibility: SaidVisibility): void {
     this.note(which, this.atMost(which, visibility, -Infinity));
   }

@@ -399,7 +399,7 @@ export class Connections {
   requestFetch(repoId: number, dueAt?: number, pushedAt = this.#listedPush(repoId)): void {
     this.mirrors.markStale(repoId);
     this.#fetchTimes.restart(repoId);
-    // Why: hosts can say any time. What was pushed before the last fetch is no news; a time to come the job does not take.
+    // Why: a host may report any time. A push from before the last fetch is already there; the job ignores a time in the future.
     const { fetchedAt = Infinity } = pushedAt === undefined ? {} : this.mirrors.lastFetch(repoId);
     this.#index(repoId, dueAt, (pushedAt ?? 0) > fetchedAt ? pushedAt : undefined);
   }

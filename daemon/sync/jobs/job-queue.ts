@@ -74,7 +74,7 @@ export abstract class JobQueue<Target, Result> {
   protected abstract get isPaused(): boolean;
   /** A job was claimed and must run. @param requested  absent: nobody waits for it */
   protected abstract start(row: JobWrite, requested: Job<Target, Result> | undefined): void;
-  /** The last job of a target failed long enough ago for another one. */
+  /** Called when the pause after a failed job of the target is over. */
   protected abstract retry(targetId: number): void;
 
   /** Requested and running jobs of this process; running ones first. */

@@ -57,7 +57,7 @@ function filesOf(stats: Stats): Stage {
   };
 }
 
-/** Approximate size of a block. */
+/** Approximate bytes of a block: BLOCK_SIZE of core/shared/format.ts. */
 const BLOCK_SIZE = 4096;
 
 function blocksOf({ ngramMatches, ngramLookups }: Stats, bytesInScope: number | undefined): Stage {

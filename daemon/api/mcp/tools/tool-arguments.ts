@@ -40,8 +40,9 @@ function coercedValue(value: unknown, type: unknown): unknown {
   return value;
 }
 
-/** Repositories in an error, and characters of a wrong name. */
+/** Repositories that an error message lists. */
 const LISTED_MAX = 5;
+/** Characters of an unknown name that an error message repeats. */
 const WRONG_NAME_SIZE_MAX = 100;
 
 /** Without a name the only visible one. Errors: INVALID_REQUEST_BODY, NOT_FOUND, naming visible ones. */
