@@ -1,4 +1,4 @@
-// What all account services share.
+// The dependencies that all account services share: store, repos, audit log, secret, clock.
 
 import type { Log } from '../base/log.ts';
 import type { RepoDirectory } from '../repos/directory.ts';

@@ -1,4 +1,4 @@
-// All commands.
+// The list of all commands of `trawl`; commands/ has a file for each.
 
 import type { Command } from 'commander';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';

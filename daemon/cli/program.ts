@@ -1,4 +1,5 @@
-// The command line. Exit codes: 0 match or success, 1 no match or problems found, 2 error. Results go to stdout only.
+// Builds the parser of the command line from the list of commands (commands.ts). Exit codes: 0 match or success, 1 no match or
+// problems found, 2 error. Results go to stdout only.
 
 import { Command, CommanderError } from 'commander';
 import { type CliContext, EXIT_ERROR, EXIT_OK } from './context.ts';

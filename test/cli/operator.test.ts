@@ -1,4 +1,4 @@
-// Commands beside a daemon that does not answer.
+// Commands of the operator and searches, while the daemon of the data directory hangs or stops.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
-// `trawl config`, the schema served by a daemon, and starts with a configuration file: invalid, late, or at an
-// address.
+// The configuration file end to end: `trawl config check`, the JSON schema that a daemon serves, and starts of a daemon
+// with a file that is invalid, that appears later, or that is fetched from a URL.
 // tier: ci (whole programs)
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,6 @@
 // A data directory of the version at hand, with its sources, as one small file: later versions open it (upgrade.test.ts).
-// `node build/test/e2e/former-data.js` writes it for a release. There is no release yet: data-0.1.0.tgz is of this one's form.
+// `node build/test/e2e/former-data.js` writes former/VERSION.tgz for a release. There is no release yet: former/0.1.0.tgz has the
+// form of the development version.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// GitLab, against a stand-in.
+// The GitLab client against a fake server: listings, visibility, members and errors.
 
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

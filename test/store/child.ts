@@ -1,4 +1,4 @@
-// A process of its own for tests of faults. Started as
+// A child process that locks or writes the store, so that tests can kill it or fill its disk. Started as
 //   child lock <file> <immediate|exclusive>   takes the lock, says so, keeps it until its input ends
 //   child write <dataDir> [databaseUrl]       writes without end, saying what was acknowledged
 //   child replace <dataDir> [databaseUrl]     replaces a list of readers without end, by one of two

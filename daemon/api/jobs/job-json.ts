@@ -1,4 +1,4 @@
-// Jobs in answers.
+// The schema of a job in answers, with its progress, and the conversion from the job of the daemon.
 
 import { z } from 'zod';
 import { JOB_PHASES, JOB_QUEUES, JOB_STATES, JOB_UNITS, type JobView } from '../../repos/jobs.ts';

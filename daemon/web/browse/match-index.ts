@@ -1,4 +1,4 @@
-// Which of a file's matches comes next.
+// Finds the next or previous match of a file from a position.
 
 import type { FileMatch } from '../code/match-marks.ts';
 

@@ -1,12 +1,12 @@
-// Stretches of a line: matches and syntax colours.
+// Marked ranges of a line: matches and syntax colours.
 
-/** A marked stretch of a line, in UTF-16 units; `to` is exclusive. */
+/** A marked range of a line, in UTF-16 units; `to` is exclusive. */
 export interface Mark {
   readonly from: number;
   readonly to: number;
 }
 
 export interface Colour extends Mark {
-  /** CSS classes of the stretch, such as `code-keyword`. */
+  /** CSS classes of the range, such as `code-keyword`. */
   readonly name: string;
 }

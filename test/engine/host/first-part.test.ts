@@ -1,6 +1,6 @@
-// tier: ci (long)
 // The first part of a shard: its units are the first ones of the whole shard's binding, and answers depend neither on
 // threads nor on whether the part was enough.
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// A query on one line, for the query tests.
+// Prints the canonical form of a query, or the position of its error, for the tests of the parser.
 
 import { QueryError } from '../../../daemon/engine/regex/query-error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';

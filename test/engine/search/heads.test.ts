@@ -1,6 +1,6 @@
-// tier: ci (long)
 // A search that stops at its limit has searched the docs that define its names, in every shard, before others; a
 // limited stream sends the same files each time, the best first.
+// tier: ci (long)
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

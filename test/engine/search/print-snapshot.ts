@@ -1,4 +1,4 @@
-// Snapshots as text.
+// Prints a snapshot (the shards and repos that a search sees) as text, for comparisons in tests.
 
 import type { LiveShard, Snapshot } from '../../../daemon/engine/search/snapshot.ts';
 

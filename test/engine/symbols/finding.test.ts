@@ -1,4 +1,4 @@
-// Where ctags is searched, and which programs are accepted.
+// Finds the ctags program: folders of PATH in order, and programs that are refused.
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
