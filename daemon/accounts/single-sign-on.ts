@@ -175,7 +175,10 @@ export class SingleSignOn {
   ): Promise<TokenUser | undefined> {
     const { now, log } = this.#options;
     const identity = await tokenIdentity(value, issuer, now()).catch((error: unknown) => {
-      log.warn('tokens could not be checked', { provider: id, reason: causesOf(error) });
+      log.warn('tokens of an identity provider could not be verified', {
+        provider: id,
+        reason: causesOf(error),
+      });
       return undefined;
     });
     if (identity === undefined) return undefined;

@@ -39,10 +39,10 @@ export function openNotices(address: string): (notice: string) => void {
     'intptr_t sendto(int socket, void *text, size_t size, int flags, void *address, uint32_t addressSize)',
   ) as SendTo;
   const socket = openSocket(AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
-  if (socket < 0) throw new Error(`no datagram socket (error ${errno()} of the system)`);
+  if (socket < 0) throw new Error(`cannot create a Unix datagram socket (errno ${errno()})`);
   return (notice) => {
     const text = Buffer.from(notice);
     if (sendTo(socket, text, text.length, SEND_FLAGS, bound, bound.length) < 0)
-      throw new Error(`${address} took no notice (error ${errno()} of the system)`);
+      throw new Error(`cannot send a notice to NOTIFY_SOCKET ${address} (errno ${errno()})`);
   };
 }

@@ -51,7 +51,7 @@ export class Retries {
       work();
       return;
     }
-    this.#log.warn(`${what} after a pause: an earlier attempt did not help`, {
+    this.#log.warn(`${what} after a pause, because the last attempt did not solve the problem`, {
       ...fields,
       pauseMs,
     });

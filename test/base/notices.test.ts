@@ -21,7 +21,7 @@ void test('a service manager that does not read stops nothing', options, () => {
   const send = openNotices(openNoticeSocket().address);
   assert.throws(() => {
     for (;;) send('WATCHDOG=1');
-  }, /took no notice/);
+  }, /cannot send a notice/);
 });
 
 void test('where no notices can be sent is an error', options, () => {
@@ -32,6 +32,6 @@ void test('where no notices can be sent is an error', options, () => {
   assert.throws(() => openNotices(`/${'x'.repeat(108)}`), /107 bytes at most/);
   assert.throws(
     () => openNotices('/nowhere/notify')('READY=1'),
-    /\/nowhere\/notify took no notice/,
+    /cannot send a notice to NOTIFY_SOCKET \/nowhere\/notify/,
   );
 });

@@ -108,7 +108,7 @@ void test('without watches all files are checked', async (t) => {
   const { folder, jobs, warnings } = await watched(t);
   t.mock.restoreAll();
   syncBuiltinESMExports();
-  assert.match(warnings.join(), /checked now and then, not watched.*ENOSPC/);
+  assert.match(warnings.join(), /cannot be watched, and are polled instead.*ENOSPC/);
   await eventually(() => Promise.resolve(jobs.length > 0));
   await sleep(2500);
   const before = jobs.length;
@@ -136,7 +136,7 @@ void test('when watches run out, earlier notices do not count as complete', asyn
   await sleep(100);
   mkdirSync(path.join(folder, 'new'));
   await eventually(() => Promise.resolve(jobs.length > 1));
-  assert.match(warnings.join(), /checked now and then, not watched.*ENOSPC/);
+  assert.match(warnings.join(), /cannot be watched, and are polled instead.*ENOSPC/);
   assert.deepEqual(jobs[1], undefined, 'all files');
 });
 

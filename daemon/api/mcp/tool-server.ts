@@ -51,7 +51,7 @@ const LIST: ListToolsResult = {
 /** We request nothing from clients that needs validation; the library would create a validator per server. */
 const NO_VALIDATOR = {
   getValidator: () => {
-    throw new Error('nothing is requested from clients');
+    throw new Error('the tool server sends no requests to clients');
   },
 };
 

@@ -267,12 +267,12 @@ export class WatchedFiles {
     else this.#note(undefined, true);
   }
 
-  /** Checks all files now and then, as there are no notifications. */
+  /** Checks all files in intervals, because there are no notifications. */
   #poll(reason: string): void {
     this.#isPolled = true;
     this.#folders.close();
     this.#options.fileTracker.unwatch(this.#record.repoId);
-    this.#options.log.warn('files are checked now and then, not watched', {
+    this.#options.log.warn('files cannot be watched, and are polled instead', {
       ...this.#fields(reason),
     });
     this.#pollLater(0);
