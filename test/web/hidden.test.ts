@@ -9,7 +9,7 @@ import { licenceEnvironment } from '../accounts/licences.ts';
 import { eventually, get, post as searchAs, serve, trawl, type Served } from '../e2e/daemon.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_BROWSER, until, visit, type Visitor } from './browser.ts';
-import { openRecordingDoor, type Recorded } from './door.ts';
+import { openRecordingProxy, type Recorded } from './proxy.ts';
 import {
   MEMBER,
   OWNER,
@@ -90,7 +90,7 @@ interface Looker extends Visitor {
 
 async function openAs(who: string): Promise<Looker> {
   const headers = who === 'token' ? { Authorization: `Bearer ${scopedToken}` } : {};
-  const { url, answers, settled } = await openRecordingDoor(served.url);
+  const { url, answers, settled } = await openRecordingProxy(served.url);
   const visitor = await visit({ url, headers: { ...headers } });
   if (who.includes('@')) await signIn(visitor.page, who);
   // What came before is not of the pages.

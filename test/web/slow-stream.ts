@@ -1,10 +1,10 @@
-// A door before a daemon that lets the events of streamed answers through one by one, when a test says so: what a slow search
+// A proxy before a daemon that lets the events of streamed answers through one by one, when a test says so: what a slow search
 // looks like to a page. Everything else goes through as it is.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openDoor } from './door.ts';
+import { openProxy } from './proxy.ts';
 
-export interface SlowDoor {
+export interface SlowProxy {
   readonly url: string;
   /** How many events may pass from now on, in all streams together; Infinity: all. */
   readonly letPass: (count: number) => void;
@@ -23,8 +23,8 @@ async function* eventsOf(body: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** Opens the door before a daemon. It is closed at the end of the file. */
-export async function openSlowDoor(url: string): Promise<SlowDoor> {
+/** Opens the proxy before a daemon. It is closed at the end of the file. */
+export async function openSlowProxy(url: string): Promise<SlowProxy> {
   const gate = { allowed: 0, waiting: [] as (() => void)[] };
   const abandoned = { count: 0 };
   const mayPass = async (response: ServerResponse): Promise<void> => {
@@ -51,7 +51,7 @@ export async function openSlowDoor(url: string): Promise<SlowDoor> {
     response.end();
   };
   return {
-    url: await openDoor({ url, pass, onAbandoned: () => abandoned.count++ }),
+    url: await openProxy({ url, pass, onAbandoned: () => abandoned.count++ }),
     letPass: (count) => {
       gate.allowed = count;
       // Why all: behind one that is read another may wait that was left. The last one first, as that is mostly the one that is read.

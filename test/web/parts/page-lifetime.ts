@@ -19,14 +19,14 @@ import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { once } from '../../base/once.ts';
 import { findingsOf, pageTests, until, visit } from '../browser.ts';
 import { OWNER, OWNER_ENV, PASSWORD, signIn } from '../people.ts';
-import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
+import { openSlowProxy, type SlowProxy } from '../slow-stream.ts';
 
 const ALL = /^3,600 matches in 60 files of 1 repository · that is all$/;
 
 let dataDir = '';
 let repo = '';
 let served: Served;
-let door: SlowDoor;
+let proxy: SlowProxy;
 const started = once(async () => {
   // Enough text for several events of a stream, which has one for each 256 KiB.
   const tall = (number: number) => `plumtree ${number} ${'x'.repeat(200)}\n`.repeat(60);
@@ -34,10 +34,10 @@ const started = once(async () => {
   repo = makeRepo({ ...Object.fromEntries(names), 'one.txt': 'quince\n' });
   dataDir = temporaryFolder();
   served = await serveIndexed(dataDir, [repo], { env: OWNER_ENV });
-  door = await openSlowDoor(served.url);
+  proxy = await openSlowProxy(served.url);
 });
 const test = pageTests(async () => (await started(), served.url), { as: OWNER });
-const slowTest = pageTests(async () => (await started(), door.url), { as: OWNER });
+const slowTest = pageTests(async () => (await started(), proxy.url), { as: OWNER });
 
 function summaryOf(page: Page) {
   return page.locator('#search-summary [role=status]');
@@ -47,7 +47,7 @@ const STREAM = '/search?query=plumtree&matches=20000';
 
 /** A search of which something has come, and not all. */
 async function openHalf(page: Page): Promise<void> {
-  door.letPass(1);
+  proxy.letPass(1);
   await page.goto(STREAM);
   await page.getByRole('article').first().waitFor();
   await page.getByText('matches so far').first().waitFor();
@@ -55,15 +55,15 @@ async function openHalf(page: Page): Promise<void> {
 
 /** The daemon hears that nobody reads a stream any more. */
 async function untilAbandoned(page: Page, count: number): Promise<void> {
-  while (door.abandoned.count < count) await page.waitForTimeout(20);
+  while (proxy.abandoned.count < count) await page.waitForTimeout(20);
 }
 
 slowTest('a reload ends a stream, and begins it again', async ({ page }) => {
   await openHalf(page);
-  const abandoned = door.abandoned.count;
+  const abandoned = proxy.abandoned.count;
   await page.reload();
   await untilAbandoned(page, abandoned + 1);
-  door.letPass(Infinity);
+  proxy.letPass(Infinity);
   await summaryOf(page).getByText(ALL).waitFor();
 });
 
@@ -71,7 +71,7 @@ slowTest(
   'back and forward during a stream: each address shows its own search',
   async ({ page }) => {
     await openHalf(page);
-    const abandoned = door.abandoned.count;
+    const abandoned = proxy.abandoned.count;
     const box = page.getByRole('combobox', { name: 'Query' });
     await box.fill('quince');
     await page.keyboard.press('Enter');
@@ -83,7 +83,7 @@ slowTest(
     await until(page, `document.querySelector('.box-input').value === 'plumtree'`);
     await page.goForward();
     await untilAbandoned(page, abandoned + 3);
-    door.letPass(Infinity);
+    proxy.letPass(Infinity);
     await summaryOf(page).getByText('1 match in 1 file of 1 repository · that is all').waitFor();
     assert.deepEqual(await page.locator('article').evaluateAll((all) => all.length), 1);
     await page.goBack();

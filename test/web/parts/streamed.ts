@@ -6,7 +6,7 @@ import { serveIndexed } from '../../e2e/daemon.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
 import { once } from '../../base/once.ts';
 import { pageTests, until } from '../browser.ts';
-import { openSlowDoor, type SlowDoor } from '../slow-stream.ts';
+import { openSlowProxy, type SlowProxy } from '../slow-stream.ts';
 
 /** A line of each of many files, and the name of the best. */
 export const LONG_WORD = 'x'.repeat(90);
@@ -69,9 +69,9 @@ export async function positionKept(page: Page): Promise<void> {
   );
 }
 
-/** Address of the daemon, and the door before it. */
+/** Address of the daemon, and the proxy before it. */
 export let url = '';
-export let door: SlowDoor;
+export let proxy: SlowProxy;
 
 export const start = once(async () => {
   const repo = makeRepo({});
@@ -86,8 +86,8 @@ export const start = once(async () => {
   });
   commitAll(repo);
   ({ url } = await serveIndexed(temporaryFolder(), [repo]));
-  door = await openSlowDoor(url);
+  proxy = await openSlowProxy(url);
 });
 
 export const test = pageTests(async () => (await start(), url));
-export const slowTest = pageTests(async () => (await start(), door.url));
+export const slowTest = pageTests(async () => (await start(), proxy.url));

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { hasCount, pageTests, until } from '../browser.ts';
-import { openDoor } from '../door.ts';
+import { openProxy } from '../proxy.ts';
 import {
-  door,
+  proxy,
   locationsOf,
   search,
   settledLocations,
@@ -38,7 +38,7 @@ async function letAllCome(page: Page, end: RegExp): Promise<number> {
     const locations = await settledLocations(page);
     assert.ok(Object.keys(locations).length > 0);
     assert.ok(steps < 100);
-    door.letPass(1);
+    proxy.letPass(1);
     await page.waitForTimeout(100);
     const after = await locationsOf(page);
     for (const [key, position] of Object.entries(locations))
@@ -58,7 +58,7 @@ slowTest('streaming results move nothing already painted', async ({ page }) => {
           if (node?.parentElement?.closest('.result-scroller, .facets')) self.shifts.push(value);
     }).observe({ type: 'layout-shift', buffered: true });
   `);
-  door.letPass(1);
+  proxy.letPass(1);
   await page.goto('/search?query=plumtree&matches=20000');
   await page.getByRole('article').first().waitFor();
   const steps = await letAllCome(page, /that is all/);
@@ -103,15 +103,15 @@ test('a complete answer while typing is reused on submit; a partial one is not',
 });
 
 slowTest('a stopped search keeps its results, and continues on request', async ({ page }) => {
-  door.letPass(2);
+  proxy.letPass(2);
   await page.goto('/search?query=plumtree&matches=20000');
   await page.getByRole('article').first().waitFor();
-  const ended = door.abandoned.count;
+  const ended = proxy.abandoned.count;
   await page.getByRole('button', { name: 'Stop' }).click();
   assert.match(await summary(page), /^[\d,]+ matches so far in \d+ files · you stopped the search/);
   const locations = await settledLocations(page);
-  while (door.abandoned.count === ended) await page.waitForTimeout(20);
-  door.letPass(Infinity);
+  while (proxy.abandoned.count === ended) await page.waitForTimeout(20);
+  proxy.letPass(Infinity);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('that is all').waitFor();
   assert.match(await summary(page), /^18,000 matches in 300 files/);
@@ -121,15 +121,15 @@ slowTest('a stopped search keeps its results, and continues on request', async (
 slowTest(
   'a search stopped before its first result shows none of the previous one',
   async ({ page }) => {
-    door.letPass(Infinity);
+    proxy.letPass(Infinity);
     await search(page, 'query=quince');
-    door.letPass(0);
+    proxy.letPass(0);
     await page.getByRole('combobox', { name: 'Query' }).fill('plumtree');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Stop' }).click();
     assert.match(await summary(page), /^0 matches so far in 0 files · you stopped the search/);
     await hasCount(page.getByRole('article'), 0);
-    door.letPass(Infinity);
+    proxy.letPass(Infinity);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText(/^First 10,000 matches/).waitFor();
   },
@@ -181,7 +181,7 @@ test('results of typing get an address when a link is copied or followed', async
 slowTest(
   'a screen reader announces new results, a wait after a moment, and the count once',
   async ({ page }) => {
-    door.letPass(Infinity);
+    proxy.letPass(Infinity);
     await search(page, 'query=plumtree&matches=20000');
     // What such a reader is told: the text of the status without what is hidden from it.
     await page.evaluate(`{
@@ -196,7 +196,7 @@ slowTest(
       const changes = { subtree: true, childList: true, characterData: true };
       new MutationObserver(heard).observe(document.querySelector('#search-summary'), changes);
     }`);
-    door.letPass(0);
+    proxy.letPass(0);
     const box = page.getByRole('combobox', { name: 'Query' });
     await box.fill('plumtree or quince');
     await box.press('Enter');
@@ -207,7 +207,7 @@ slowTest(
     assert.equal(before.length, 2);
     assert.match(before[0] ?? '', /^18,000 matches in 300 files/);
     assert.match(before[1] ?? '', /^Searching.*below: results of the previous search$/);
-    door.letPass(Infinity);
+    proxy.letPass(Infinity);
     await page.getByText(/^First 10,000 matches/).waitFor();
     await page.waitForTimeout(500);
     const [count = '', ...more] = (await said()).slice(2);
@@ -220,7 +220,7 @@ slowTest(
 const cut = { isOn: true, count: 0 };
 const cutTest = pageTests(async () => {
   await started();
-  return await openDoor({
+  return await openProxy({
     url,
     pass: async (path, reply, response) => {
       const isCut = cut.isOn && path === '/api/stream_search';

@@ -15,7 +15,7 @@ after(() => {
   }
 });
 
-export interface DoorOptions {
+export interface ProxyOptions {
   /** Address of the daemon. */
   readonly url: string;
   /** Hands an answer on, or another in its place; its head is written. @param path  what was asked for */
@@ -26,13 +26,13 @@ export interface DoorOptions {
   readonly onAbandoned?: () => void;
 }
 
-/** Opens a door, and tells its address. It is closed at the end of the file. */
-export async function openDoor({
+/** Opens a proxy, and tells its address. It is closed at the end of the file. */
+export async function openProxy({
   url,
   pass,
   onRequested,
   onAbandoned,
-}: DoorOptions): Promise<string> {
+}: ProxyOptions): Promise<string> {
   const { host, origin } = new URL(url);
   const server = createServer((incoming, response) => {
     const path = incoming.url ?? '/';
@@ -74,7 +74,7 @@ export interface Recorded {
   readonly body: string;
 }
 
-export interface RecordingDoor {
+export interface RecordingProxy {
   readonly url: string;
   readonly answers: Recorded[];
   /** Resolves once nothing has been asked or answered for a moment from now. */
@@ -84,8 +84,8 @@ export interface RecordingDoor {
 /** ms after which a page that asks for nothing has what it wants. */
 const SETTLED_MS = 150;
 
-/** A door that keeps what the daemon answers to calls of its API. */
-export async function openRecordingDoor(url: string): Promise<RecordingDoor> {
+/** A proxy that keeps what the daemon answers to calls of its API. */
+export async function openRecordingProxy(url: string): Promise<RecordingProxy> {
   const answers: Recorded[] = [];
   const open = { count: 0, changedAt: performance.now() };
   const note = (by: 1 | -1): void => {
@@ -108,5 +108,5 @@ export async function openRecordingDoor(url: string): Promise<RecordingDoor> {
     if (path.startsWith('/api/')) answers.push({ url: path, body });
     response.end();
   };
-  return { url: await openDoor({ url, pass, onRequested: note }), answers, settled };
+  return { url: await openProxy({ url, pass, onRequested: note }), answers, settled };
 }

@@ -1,11 +1,12 @@
-// Each external thing is used only by a few files, listed here as data.
+// Each package, module or function for the outside world (network, processes, environment, SQL ...) is used only by the files
+// listed here.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { filesBelow, importsOf } from './imports.ts';
 
-interface Door {
+interface AllowedUse {
   readonly what: string;
   /** A package or module that is imported, or a pattern of code. */
   readonly module?: readonly string[];
@@ -14,7 +15,7 @@ interface Door {
   readonly locations: readonly string[];
 }
 
-const DOORS: readonly Door[] = [
+const ALLOWED_USES: readonly AllowedUse[] = [
   {
     what: 'uWebSockets.js',
     module: ['uWebSockets.js'],
@@ -127,7 +128,7 @@ function codeOf(file: string): string {
   return readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
 }
 
-function usersOf({ module = [], code }: Door): string[] {
+function usersOf({ module = [], code }: AllowedUse): string[] {
   const importing = IMPORTS.filter(({ target }) => module.includes(target)).map(({ file }) => file);
   const naming = code === undefined ? [] : FILES.filter((file) => code.test(codeOf(file)));
   return [...new Set([...importing, ...naming])];
@@ -145,17 +146,17 @@ test('no file of the daemon makes the API description: that takes 0.3 s, and the
   assert.equal(reached.has('zod-openapi'), false);
 });
 
-for (const door of DOORS) {
-  test(`${door.what}: used only behind its door`, () => {
-    const users = usersOf(door);
-    const isBehind = (user: string): boolean =>
-      door.locations.some(
+for (const allowed of ALLOWED_USES) {
+  test(`${allowed.what}: used only by the listed files`, () => {
+    const users = usersOf(allowed);
+    const isAllowed = (user: string): boolean =>
+      allowed.locations.some(
         (location) => user === location || (location.endsWith('/') && user.startsWith(location)),
       );
     assert.deepEqual(
-      users.filter((user) => !isBehind(user)),
+      users.filter((user) => !isAllowed(user)),
       [],
     );
-    assert.ok(users.length > 0, 'the door leads nowhere');
+    assert.ok(users.length > 0, 'nothing uses it');
   });
 }
