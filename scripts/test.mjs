@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync 
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { ensureInstalled } from './install.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -79,6 +80,9 @@ function byReason(files) {
   return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
 }
 
+const options = { all: { type: 'boolean' }, ci: { type: 'boolean' } };
+const { values, positionals: words } = parseArgs({ options, allowPositionals: true });
+const { all: isAll = false, ci: isCiOnly = false } = values;
 if (process.env['TRAWL_TEST_SEED'] === 'random') {
   process.env['TRAWL_TEST_SEED'] = String(Date.now() % 1_000_000);
   console.log(`seed ${process.env['TRAWL_TEST_SEED']}`);
@@ -87,9 +91,6 @@ ensureInstalled(root);
 const buildStart = performance.now();
 if (node(['scripts/build.mjs']) !== 0) process.exit(1);
 console.log(`Built in ${((performance.now() - buildStart) / 1000).toFixed(0)} s`);
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const isAll = process.argv.includes('--all');
-const isCiOnly = process.argv.includes('--ci');
 const named = testFiles().filter(
   (file) =>
     words.length === 0 ||
