@@ -51,14 +51,15 @@ export class AzureDevOps extends HttpHost<Settings> implements Host {
 
   constructor(settings: Settings, parts: HostParts) {
     const { url, useTfsPath, exclude } = settings;
-    const { disabled, projects, repos, size } = exclude;
+    const { projects, repos, size } = exclude;
     const paths = [...repos, ...projects.map((glob) => `${glob}/*`)];
     super(settings, parts, {
       // Names of organizations are appended to it.
       apiUrl: `${url}${useTfsPath ? '/tfs' : ''}`,
       // It accepts any name, but requires one.
       gitUser: 'token',
-      selection: { exclude: { archived: disabled, paths, size } },
+      // Disabled ones can be neither read nor written, whatever `exclude.disabled` says.
+      selection: { exclude: { archived: true, paths, size } },
     });
     // Any other address is a test server with everything in one place.
     this.#accountsUrl = this.nameHost === SERVICE ? ACCOUNTS_URL : this.apiUrl;
@@ -201,7 +202,6 @@ function repoOfAzure(repository: Repository, org: string, url: string): HostRepo
     cloneUrl: page,
     webUrl: page,
     isFork: repository.isFork === true,
-    // It can be neither read nor written.
     isArchived: repository.isDisabled === true,
     visibility: visibilityOf(project.visibility),
     topics: [],

@@ -148,7 +148,6 @@ test('azure devops: fields of a repository', async (t) => {
     id: '5febef5a',
     path: 'acme/My Project/My Repo',
     isFork: true,
-    isDisabled: true,
   };
   const { host, server } = await start(t, { repositories: [one] }, { orgs: ['acme'] });
   assert.equal(host.codeHostType, 'azuredevops');
@@ -161,7 +160,7 @@ test('azure devops: fields of a repository', async (t) => {
       cloneUrl: url,
       webUrl: url,
       isFork: true,
-      isArchived: true,
+      isArchived: false,
       visibility: 'private',
       topics: [],
       size: 728,
@@ -172,21 +171,22 @@ test('azure devops: fields of a repository', async (t) => {
 const WORLD: World = {
   repositories: [
     { id: '1', path: 'a/x/one', visibility: 'public', size: 10 },
-    { id: '2', path: 'a/x/two', visibility: 'organization', isDisabled: true },
+    { id: '2', path: 'a/x/two', visibility: 'organization' },
     { id: '3', path: 'a/y/three', size: 5000 },
     { id: '4', path: 'b/z/four' },
+    { id: '5', path: 'b/z/five', isDisabled: true },
   ],
 };
 
-test('azure devops: organizations, projects, repositories, or everything', async (t) => {
+test('azure devops: organizations, projects, repositories, or everything, but nothing disabled', async (t) => {
   const everything = ['a/x/one', 'a/x/two', 'a/y/three', 'b/z/four'];
   for (const [settings, expected] of [
     [{}, everything],
     [{ deploymentType: 'server' }, everything],
     [{ deploymentType: 'server', useTfsPath: true }, everything],
     [{ orgs: ['b'], projects: ['a/y'] }, ['b/z/four', 'a/y/three']],
-    [{ repos: ['a/x/two'] }, ['a/x/two']],
-    [{ exclude: { disabled: true, projects: ['b/*'] } }, ['a/x/one', 'a/y/three']],
+    [{ repos: ['a/x/two', 'b/z/five'] }, ['a/x/two']],
+    [{ exclude: { disabled: false, projects: ['a/y'] } }, ['a/x/one', 'a/x/two', 'b/z/four']],
     [{ exclude: { repos: ['*/x/*'], size: { max: 4000 } } }, ['b/z/four']],
   ] as const) {
     const { host, server } = await start(t, WORLD, settings);

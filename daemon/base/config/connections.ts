@@ -238,7 +238,7 @@ const azuredevops = z
     projects: paths('org/project', TWO_PARTS).describe('Projects as org/project.'),
     repos: paths('org/project/repo', THREE_PARTS).describe('Repositories as org/project/repo.'),
     exclude: excluding({
-      disabled: flag.describe('Leave out disabled repositories.'),
+      disabled: flag.describe('No effect: disabled repositories are always left out.'),
       projects: globs.describe('Leave out these: globs over org/project.'),
       repos: globs.describe('Leave out these: globs over org/project/repo.'),
       size: size.exactOptional(),
