@@ -175,7 +175,7 @@ export class Submodules {
         break;
       }
       const path = `${prefix}${link.path}`;
-      const inner = walk.scope.get(normalizedOf(link.url, base) ?? '');
+      const inner = innerOf(walk, link, base);
       const innerSource = isNameTooLong(`${walk.outer.name}/${path}`)
         ? `its name has more than ${NAME_SIZE_MAX} bytes`
         : await this.#sourceOf(walk, inner, link, chain);
@@ -251,11 +251,31 @@ function isSubmodule({ facts }: NonNullable<StoredRepo['host']>): boolean {
 
 function scopeOf(repos: readonly StoredRepo[]): Map<string, StoredRepo> {
   const scope = new Map<string, StoredRepo>();
-  for (const repo of repos) {
-    const name = normalizedOf(baseOf(repo) ?? '', undefined);
-    if (name !== undefined && !scope.has(name)) scope.set(name, repo);
-  }
+  for (const repo of repos)
+    for (const address of addressesOf(repo)) {
+      const name = normalizedOf(address, undefined);
+      if (name !== undefined && !scope.has(name)) scope.set(name, repo);
+    }
   return scope;
+}
+
+/** Bitbucket Data Center has another path over ssh. */
+function addressesOf(repo: StoredRepo): string[] {
+  const { codeHostType, cloneUrl, path } = repo.host!.facts;
+  if (codeHostType !== 'bitbucketServer') return [baseOf(repo) ?? ''];
+  return [cloneUrl, `ssh://${new URL(cloneUrl).hostname}/${path.toLowerCase()}`];
+}
+
+/** The repo that a link names. Why without the port as well: over ssh it is another one than over https. */
+function innerOf(
+  { scope }: Walk,
+  { url }: Gitlink,
+  base: string | undefined,
+): StoredRepo | undefined {
+  const withoutPort = url.replace(/^(ssh:\/\/[^/]*):\d+\//i, '$1/');
+  return [url, withoutPort]
+    .map((one) => scope.get(normalizedOf(one, base) ?? ''))
+    .find((repo) => repo !== undefined);
 }
 
 /** Base for relative addresses in a repo. */

@@ -11,6 +11,7 @@ import type { ConfiguredGrant } from '../../../daemon/accounts/configured-grants
 import { RepoAccessResolver } from '../../../daemon/accounts/repo-access-resolver.ts';
 import { RepoDirectory } from '../../../daemon/repos/directory.ts';
 import { SEES_ALL, type RepoAccess } from '../../../daemon/repos/repo-access.ts';
+import type { Host } from '../../../daemon/hosts/host.ts';
 import { fetchMirror } from '../../../daemon/hosts/mirrors/fetch-mirror.ts';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { GitServer } from '../../hosts/mirrors/git-server.ts';
@@ -186,25 +187,30 @@ test('excluded submodules are reported once, in one line; an unreadable one does
   commitWith(outer, {}, [
     ['lib', 'lib', '../lib.git', git(lib, 'rev-parse', 'HEAD')],
     ['other', 'other', secret, atFirst],
+    ['ssh', 'ssh', `ssh://git@${new URL(url).hostname}:7999/o/lib.git`, atFirst],
   ]);
   for (const [name, repo] of Object.entries({ lib, outer }))
-    git(root, 'clone', '-q', '--bare', repo, `o/${name}.git`);
+    git(root, 'clone', '-q', '--bare', repo, `scm/o/${name}.git`);
   const host = localHost(new URL(url).host);
   host.repos = ['lib', 'outer'].map((name) =>
-    hostedRepo(name, '', { cloneUrl: `${url}/o/${name}.git` }),
+    hostedRepo(name, '', { path: `O/${name}`, cloneUrl: `${url}/scm/o/${name}.git` }),
   );
+  const server = {
+    open: (name: string): Host => ({ ...host.open(name), codeHostType: 'bitbucketServer' }),
+  };
   const settings = { c: settingsOf({ submodules: true }) };
   const open = (fetch = fetchMirror) =>
-    openConnected(dataDir, host, settings, { fetchMirror: fetch });
+    openConnected(dataDir, server, settings, { fetchMirror: fetch });
   await using first = await open();
   await first.settle();
   await first.sync('c');
   const idOf = ({ instance }: ConnectedIndex, name: string): number | undefined =>
     instance.served.records.find((record) => record.name.endsWith(name))?.repoId;
-  const [outerId, repoId] = [idOf(first, '/o/outer'), idOf(first, '/outer/lib')];
+  const [outerId, repoId] = [idOf(first, '/O/outer'), idOf(first, '/outer/lib')];
   assert.ok(outerId !== undefined && repoId !== undefined);
+  assert.notEqual(idOf(first, '/outer/ssh'), undefined);
   const reported = (): string[] =>
-    first.warningLines.filter((line) => /"\S+\/o\/outer".*"submodules"/.test(line));
+    first.warningLines.filter((line) => /"\S+\/O\/outer".*"submodules"/.test(line));
   const before = reported();
   await first.sync('c');
   assert.deepEqual(reported(), before);
