@@ -8,13 +8,19 @@ import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { systemCodeOf } from '../../base/caught.ts';
+import { REPLACEMENT } from '../../base/paths.ts';
 
 /** A repository leads out of its source. The message is for the operator: it names paths. */
 export class GitPathError extends Error {
   override readonly name = 'GitPathError';
 
-  constructor(what: string, location: string) {
-    super(`${what} ${location}, outside of the source; TRAWL_GIT_PATHS=${location} allows that`);
+  /** @param location  absent: git may read another one than we do */
+  constructor(what: string, location = REPLACEMENT) {
+    super(
+      location.includes(REPLACEMENT)
+        ? `${what} a path that is not text in UTF-8, which no setting allows; rename it`
+        : `${what} ${location}, outside of the source; TRAWL_GIT_PATHS=${location} allows that`,
+    );
   }
 }
 
@@ -294,6 +300,6 @@ function readText(file: string): string | undefined {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status?.isFile() !== true) return undefined;
   const bytes = status.size > NAMING_SIZE_MAX ? Buffer.of(0) : readFileSync(file);
-  if (bytes.includes(0) || !isUtf8(bytes)) throw new GitPathError(`${file} leads to`, 'a path');
+  if (bytes.includes(0) || !isUtf8(bytes)) throw new GitPathError(`${file} leads to`);
   return bytes.toString('utf8');
 }

@@ -147,6 +147,25 @@ test('paths allowed by the operator, and below', async () => {
   assert.equal((await probeSource(source)).commit, git(secret, 'rev-parse', 'HEAD'));
 });
 
+test('a path that is not UTF-8 cannot be allowed, and the message does not offer it', async () => {
+  const { secret, source } = makeWorld();
+  const target = Buffer.from(`${secret}/gr\xfcn`, 'latin1');
+  renameSync(`${secret}/.git`, target);
+  rmSync(`${source}/.git`, { recursive: true });
+  for (const lead of [
+    () => writeFileSync(`${source}/.git`, Buffer.concat([Buffer.from('gitdir: '), target])),
+    () => symlinkSync(target, `${source}/.git`),
+  ]) {
+    lead();
+    await assert.rejects(probeSource(source), (error: unknown) => {
+      assert.ok(error instanceof ProbeError);
+      assert.match(error.message, /not text in UTF-8/);
+      return !error.message.includes('TRAWL_GIT_PATHS');
+    });
+    rmSync(`${source}/.git`);
+  }
+});
+
 test('a linked work tree registered in its repository, and an unregistered copy', async () => {
   const { source } = makeWorld();
   const linked = path.join(temporaryFolder(), 'linked');
