@@ -182,11 +182,13 @@ export class Mirrors {
     const { facts } = repoHost;
     let isRefused = true;
     for (const [index, { host, caFile }] of remotes.entries()) {
+      let isAnonymous = false;
       try {
         onFetch({ phase: 'asking', done: 0, total: 0, unit: 'objects' });
         const credential = await host.gitCredential(facts, signal);
+        isAnonymous = credential === undefined;
         // A repository that can be fetched without credentials is no secret.
-        const isOpen = credential === undefined && /^https?:/i.test(facts.cloneUrl);
+        const isOpen = isAnonymous && /^https?:/i.test(facts.cloneUrl);
         const confirm = (): Promise<void> =>
           isOpen ? Promise.resolve() : this.#confirm(repoId, repoHost, host, signal);
         // Why before as well: it may be large, and would be fetched each time.
@@ -212,7 +214,7 @@ export class Mirrors {
         if (error instanceof OtherRepositoryError) throw error;
         isRefused &&= isRefusal(error);
         if (index === remotes.length - 1) {
-          if (isRefused) await this.#confirmRefused(repoId, repoHost, host, signal);
+          if (isRefused) await this.#confirmRefused(repoId, repoHost, host, signal, isAnonymous);
           throw error;
         }
         log.warn('a repository could not be fetched by one of its connections', {
@@ -229,10 +231,10 @@ export class Mirrors {
     repoHost: RepoHost,
     host: MirrorRemote['host'],
     signal: AbortSignal,
+    isAnonymous: boolean,
   ): Promise<void> {
     try {
-      const credential = await host.gitCredential(repoHost.facts, signal);
-      await this.#confirm(repoId, repoHost, host, signal, credential === undefined);
+      await this.#confirm(repoId, repoHost, host, signal, isAnonymous);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
     }

@@ -528,9 +528,16 @@ test('a public repository that the host refuses is hidden until the host gives i
   const folder = path.join(temporaryFolder(), 'place');
   renameSync(makeRepo(PLUM), folder);
   const host = hostOf(folder);
-  await using index = await settled(host, { settings: ENFORCING });
+  let credentialCount = 0;
+  const gitCredential = () => {
+    credentialCount++;
+    return Promise.resolve(undefined);
+  };
+  const open = (name: string) => ({ ...host.open(name), gitCredential });
+  await using index = await settled({ open }, { settings: ENFORCING });
   const guestFinds = guestOf(index);
   const fetchNow = async (): Promise<void> => {
+    credentialCount = 0;
     index.connections.requestFetch(1);
     await index.settle();
   };
@@ -546,6 +553,7 @@ test('a public repository that the host refuses is hidden until the host gives i
     host.answerPath = refuse(code);
     await fetchNow();
     assert.equal((await guestFinds('plum')).length, count, code);
+    assert.equal(credentialCount, 1);
     host.failAt = undefined;
     host.answerPath = undefined;
     renameSync(`${folder}-away`, folder);
