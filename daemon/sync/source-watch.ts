@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
+import { Slots } from '../base/slots.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RefPoller } from '../sources/git/ref-poller.ts';
 import type { Catalog } from '../index/catalog/catalog.ts';
@@ -107,36 +108,33 @@ interface FileWatchOptions extends WatchedFilesOptions {
 
 /** Bound: delay until an added repo is watched. */
 const PAUSE_MS = 500;
+/** Guess: large repos that are opened at a time, and may delay others. */
+const OPENING_MAX = 4;
 
 /** Watches the files on disk of the served repos. */
 class FileWatch {
   readonly #options: FileWatchOptions;
   readonly #watched = new Map<string, WatchedFiles>();
-  /** Of watches that were removed: they end after their running jobs. */
-  readonly #closing = new Set<Promise<void>>();
+  readonly #slots = new Slots({ runningMax: OPENING_MAX });
+  /** Watches that are being opened, and removed ones, which end after their running jobs. */
+  readonly #unfinished = new Set<Promise<void>>();
   /** Those of the last check. */
   #records: readonly RepoRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
-  #isClosed = false;
 
   constructor(options: FileWatchOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#round = this.#check();
-  }
-
-  async #check(): Promise<void> {
     const records = this.#options.records();
     // Measured: comparing 5,000 repos takes 50 ms of the main thread.
-    if (records !== this.#records) await this.#watch(records);
+    if (records !== this.#records) this.#watch(records);
     this.#records = records;
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
+    this.#timer = setTimeout(() => this.start(), PAUSE_MS).unref();
   }
 
-  async #watch(records: readonly RepoRecord[]): Promise<void> {
+  #watch(records: readonly RepoRecord[]): void {
     const onDisk = records.filter(({ source }) => source.kind !== 'commits');
     const byKey = new Map(
       onDisk.map((record) => [`${record.repoId} ${JSON.stringify(record.source)}`, record]),
@@ -144,28 +142,26 @@ class FileWatch {
     for (const [key, watched] of this.#watched) {
       if (byKey.has(key)) continue;
       this.#watched.delete(key);
-      this.#closeLater(watched);
+      // A job may be queued for long.
+      this.#finishLater(watched.close());
     }
     for (const [key, record] of byKey) {
-      if (this.#isClosed) return;
       if (this.#watched.has(key)) continue;
       const watched = new WatchedFiles(this.#options, record);
       this.#watched.set(key, watched);
-      await watched.open();
+      this.#finishLater(this.#slots.run('', undefined, () => watched.open()));
     }
   }
 
-  /** Why not awaited: a job may be queued for long, and added repos must be watched meanwhile. */
-  #closeLater(watched: WatchedFiles): void {
-    const closing = watched.close().then(() => void this.#closing.delete(closing));
-    this.#closing.add(closing);
+  /** Why not awaited: the others must be watched meanwhile. */
+  #finishLater(work: Promise<void>): void {
+    const unfinished = work.then(() => void this.#unfinished.delete(unfinished));
+    this.#unfinished.add(unfinished);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     clearTimeout(this.#timer);
-    await this.#round;
-    for (const watched of this.#watched.values()) await watched.close();
-    await Promise.all(this.#closing);
+    await Promise.all([...this.#watched.values()].map((watched) => watched.close()));
+    await Promise.all(this.#unfinished);
   }
 }

@@ -5,6 +5,7 @@ import test from 'node:test';
 import { createLog } from '../../daemon/base/log.ts';
 import { RefPoller } from '../../daemon/sources/git/ref-poller.ts';
 import { FileTracker } from '../../daemon/sync/watch/file-tracker.ts';
+import { WatchedFiles } from '../../daemon/sync/watch/watched-files.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { FileList } from '../../daemon/sources/docs/file-list.ts';
 import { FileStates } from '../../daemon/sources/docs/file-states.ts';
@@ -86,6 +87,36 @@ void test('a repo whose last job noted no state of its refs is indexed once when
   });
   await eventually(() => Promise.resolve(attempts.length === 1));
   await attempts[0]!.end();
+  await watch.close();
+});
+
+void test('a repo whose folders take long to list delays no watch of others, and no end', async (t) => {
+  await using daemon = await daemonOn(await newRows());
+  const { mock: opened } = t.mock.method(WatchedFiles.prototype, 'open');
+  opened.mockImplementationOnce(function open(this: WatchedFiles) {
+    return new Promise<void>((resolve) => {
+      t.mock.method(this, 'close', async () => resolve());
+    });
+  });
+  const records = [1, 2].map((repoId) => {
+    const source = { kind: 'folder', path: makeRepo({ 'a.txt': 'plum\n' }) } as const;
+    return { ...recordOf(repoId), source };
+  });
+  const fileTracker = new FileTracker();
+  const watch = watchSources({
+    catalog: { repo: () => undefined, isMirror: () => false },
+    served: { records, publish: () => {} },
+    indexer: {
+      jobs: daemon.jobs,
+      fileTracker,
+      sources: { openCount: 0, findNew: () => Promise.resolve([]) },
+    },
+    probed: Promise.resolve(),
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    signal: new AbortController().signal,
+  });
+  await daemon.calm();
+  assert.equal(opened.callCount(), 2);
   await watch.close();
 });
 

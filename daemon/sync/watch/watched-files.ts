@@ -87,7 +87,7 @@ export class WatchedFiles {
       await this.#watchAll();
     } catch (error) {
       // Files that cannot be listed cannot be indexed: the failed job is retried.
-      this.#poll(messageOf(error));
+      if (!this.#stop.signal.aborted) this.#poll(messageOf(error));
     }
     if (this.#isPolled || this.#stop.signal.aborted) return;
     const scanned = this.#options.fileTracker.watch(this.#record.repoId);
