@@ -116,6 +116,9 @@ const FOLLOWERS: ReadonlyMap<SymbolKind, string> = new Map([
   ...(['class', 'struct', 'union', 'enum'] as const).map((kind) => [kind, '{:<(\\'] as const),
 ]);
 
+/** Before a name that is used, not declared: `int z = y, y = 2`. */
+const VALUE_BEFORE = /[-=+/%|^?!~(]\s*$/;
+
 /** Bound: time, on a line with one name thousands of times. */
 const POSITIONS_MAX = 16;
 
@@ -209,7 +212,7 @@ class LineFinder {
     return columns;
   }
 
-  /** Whether the text after a name is that after a declaration of its kind. */
+  /** Whether the text around a name is that around a declaration of its kind. */
   #isDeclared(column: number, name: string, kind: SymbolKind): boolean {
     if (this.#emitted.has(column)) return false;
     if (!this.#isTypeFirst) return true;
@@ -217,7 +220,9 @@ class LineFinder {
     const next = /\S/.exec(this.#lineText().slice(end, end + 80))?.[0];
     if (hasLocals(kind)) return next === '(' || next === '<';
     const followers = FOLLOWERS.get(kind);
-    return next === undefined || followers === undefined || followers.includes(next);
+    if (followers === undefined) return true;
+    const isValue = VALUE_BEFORE.test(this.#lineText().slice(Math.max(0, column - 80), column));
+    return !isValue && (next === undefined || followers.includes(next));
   }
 }
 

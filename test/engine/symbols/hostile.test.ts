@@ -62,6 +62,16 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       ]);
     });
 
+    test('a value on the same line is not where the name is declared', async () => {
+      const content = 'int z = y, y = 2, (*f)(int) = -g, g;\n';
+      const symbols = await symbolsIn(extractor, 'C', Buffer.from(content));
+      const starts = symbols.map(({ start }) => start);
+      assert.deepEqual(
+        starts,
+        ['z =', 'y =', 'f)', 'g;'].map((name) => content.indexOf(name)),
+      );
+    });
+
     test('a line of a megabyte', async () => {
       const parts = Array.from(
         { length: 20_000 },
