@@ -12,7 +12,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 export interface SessionLimits {
   /** In total. */
   readonly countMax: number;
-  /** Per caller: beyond it a session ends, the least recently used one, rather of those without pending requests. */
+  /** Per caller: beyond it the least recently used session without a pending request ends. */
   readonly ownCountMax: number;
   /** Per user over all tokens: likewise. */
   readonly userCountMax: number;
@@ -80,9 +80,9 @@ export class Sessions {
     const own = ofUser.filter((session) => session?.owner === owner);
     const full = own.length >= ownCountMax ? own : ofUser.length >= userCountMax ? ofUser : [];
     // The client of a session that ends during a call would wait for the answer.
-    const oldest = full.find((session) => session?.inFlight.isEmpty === true) ?? full[0];
+    const oldest = full.find((session) => session?.inFlight.isEmpty === true);
     if (oldest !== undefined) this.end(oldest);
-    else if (this.#sessions.size >= countMax)
+    else if (full.length > 0 || this.#sessions.size >= countMax)
       throw new ApiError('SERVER_OVERLOADED', 'Too many sessions are open.');
   }
 
