@@ -18,6 +18,7 @@ import type { AccountsContext } from './context.ts';
 import {
   hashCredential,
   presentedCredentials,
+  presentsCredential,
   SESSION_MS,
   sessionCookie,
   type CookieScope,
@@ -165,6 +166,11 @@ export class Callers {
       return { ...one, use: tokenUse(presentedToken) };
     });
     return () => this.#tryFrom(hashed, 0, isAtThisMachine);
+  }
+
+  /** Whether a credential is presented, valid or not. */
+  hasPresented(headers: Headers): boolean {
+    return presentsCredential(headers, this.#options.settings().apiKeyHeaderAliases);
   }
 
   #withoutCredential(isAtThisMachine: () => boolean): Caller | undefined {

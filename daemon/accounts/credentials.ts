@@ -62,6 +62,21 @@ export function presentedCredentials(
   headers: ReadonlyMap<string, string>,
   aliases: readonly string[] = [],
 ): readonly Presented[] {
+  return allPresented(headers, aliases).filter(isWellFormed);
+}
+
+/** Whether a credential is presented, valid, malformed or neither. */
+export function presentsCredential(
+  headers: ReadonlyMap<string, string>,
+  aliases: readonly string[],
+): boolean {
+  return allPresented(headers, aliases).length > 0;
+}
+
+function allPresented(
+  headers: ReadonlyMap<string, string>,
+  aliases: readonly string[],
+): readonly Presented[] {
   const sessionValue = cookieOf(headers.get('cookie'), SESSION_COOKIE, HEX);
   const session: Presented | undefined =
     sessionValue === undefined ? undefined : { source: 'session', value: sessionValue };
@@ -73,12 +88,7 @@ export function presentedCredentials(
     const value = headers.get(name)?.trim();
     return value === undefined ? undefined : { source: 'api_key', value };
   });
-  return [session, authorization, ...keys].filter((one) => one !== undefined).filter(isWellFormed);
-}
-
-/** Whether an OAuth access token is presented, valid or not. */
-export function presentsAccessToken(headers: ReadonlyMap<string, string>): boolean {
-  return authorizationOf(headers.get('authorization'))?.source === 'oauth';
+  return [session, authorization, ...keys].filter((one) => one !== undefined);
 }
 
 /** Only the prefix decides the kind: a malformed token is not taken for a key. */

@@ -1,7 +1,6 @@
 // Checks on the caller: steps 4 to 8, 10 and 11 of the pipeline. Each refuses by an error and records what it finds.
 
 import type { Accounts } from '../accounts/accounts.ts';
-import { presentsAccessToken } from '../accounts/credentials.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
 import type { ProvenRequest } from '../accounts/oauth/proofs.ts';
 import type { Endpoint, Rights } from '../api/shapes/endpoint.ts';
@@ -66,23 +65,15 @@ export function findCaller(parts: AccessParts, access: Access): MaybePromise<voi
     () => isAtThisMachine(request),
   );
   if (endpoint.access === 'none') access.callerFinder = () => callerOrAnonymous(finder);
-  else if (renewsToken(parts, access))
-    access.callerFinder = () => thenDo(finder(), unlessAnonymous);
+  // Why: a tool client renews or reports what is refused; as a guest it would go on and miss repositories.
+  else if (endpoint.isForTools === true && accounts.callers.hasPresented(request.headers))
+    access.callerFinder = () => thenDo(finder(), unlessGuest);
   else access.callerFinder = finder;
   return thenDo(access.callerFinder(), (caller) => noteCaller(accounts, access, caller));
 }
 
-/** Why: a tool client renews its access token if that is refused; as a guest it would go on and miss repositories. */
-function renewsToken({ accounts }: AccessParts, { endpoint, request }: Access): boolean {
-  return (
-    endpoint.isForTools === true &&
-    presentsAccessToken(request.headers) &&
-    accounts.isEntitled('oauth')
-  );
-}
-
-function unlessAnonymous(caller: Caller | undefined): Caller | undefined {
-  return caller?.person === undefined ? undefined : caller;
+function unlessGuest(caller: Caller | undefined): Caller | undefined {
+  return caller?.source === 'guest' ? undefined : caller;
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */

@@ -87,15 +87,16 @@ const OF_CLIENTS = /^\/(?:api\/ee\/oauth\/|oauth\/authorize$|register$)/;
 
 /** The code that refuses the caller, whatever the request is about (API.md 2.5: 8, 10, 11). */
 function refusalOf(caller: Caller, rules: Rules, endpoint: Endpoint): string | undefined {
-  const { access, allowsAnonymous, isForLocal, isForOperator } = endpoint;
+  const { access, allowsAnonymous, isForLocal, isForOperator, isForTools } = endpoint;
   const entitlement = OF_CLIENTS.test(endpoint.path) ? 'oauth' : endpoint.entitlement;
-  const { source, role } = caller;
+  const { source, role, headers } = caller;
   const lacks = entitlement !== undefined && !rules.entitlements.includes(entitlement);
   // The operator needs no licence (4.9); the OAuth server needs one.
   if (lacks && (source !== 'operator' || access === 'none')) return 'INSUFFICIENT_PERMISSIONS';
   if (access === 'none' || allowsAnonymous === true) return undefined;
-  if (access === 'opt')
-    return source === 'none' && !rules.isAnonymous ? 'NOT_AUTHENTICATED' : undefined;
+  // At the tool server an old credential makes no guest.
+  const isGuest = rules.isAnonymous && !(isForTools === true && 'authorization' in headers);
+  if (access === 'opt') return source === 'none' && !isGuest ? 'NOT_AUTHENTICATED' : undefined;
   if (source === 'operator')
     return isForOperator === true || access === 'owner' || access === 'operator'
       ? undefined

@@ -101,7 +101,7 @@ test('the tool server tells unauthenticated callers where to get tokens', async 
   assert.deepEqual([elsewhere.status, elsewhere.headers['www-authenticate']], [401, undefined]);
 });
 
-test('a tool client with an old token is no guest: it learns that it has to renew it', async () => {
+test('a tool client with an old or a wrong credential is no guest: it learns that it has to renew it', async () => {
   const { world, cookie, clientId } = await letIn({ anonymousAccess: true });
   const tokens = await tokensFor(world, cookie, clientId);
   const old = `Bearer ${tokens.access}`;
@@ -111,7 +111,10 @@ test('a tool client with an old token is no guest: it learns that it has to rene
   assert.match(String(refused.headers['www-authenticate']), /^Bearer resource_metadata=/);
   const next = tokensIn(await refresh(world, clientId, tokens.refresh));
   assert.equal((await beginTools(world, `Bearer ${next.access}`)).status, 200);
+  for (const wrong of [`svst_${'0'.repeat(64)}`, 'svky_short', 'e30.e30.e30'])
+    assert.equal((await beginTools(world, `Bearer ${wrong}`)).status, 401, wrong);
   assert.equal((await beginTools(world)).status, 200);
+  assert.equal((await beginTools(world, 'Basic YTpi')).status, 200);
   assert.equal(await statusWith(world, old), 200);
 });
 
