@@ -32,11 +32,6 @@ function entryOf(answer: AnswerOf<typeof search>): IndexEntry | undefined {
   return { state: stats.shardFilesConsidered === 0 ? 'waiting' : 'absent' };
 }
 
-/** Why: a query for another revision would index it on demand. */
-function isIndexed(revision: string | undefined): boolean {
-  return revision === undefined || revision === 'HEAD' || revision.startsWith('refs/');
-}
-
 /** A query to the index for one file or folder. */
 function indexQuery<Found>(
   { revision }: BrowseTarget,
@@ -58,7 +53,8 @@ function indexQuery<Found>(
       });
       return read(answer);
     },
-    enabled: isIndexed(revision),
+    // A query for another revision would index it on demand.
+    enabled: revision === undefined || revision === 'HEAD',
     retry: false,
   };
 }

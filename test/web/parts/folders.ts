@@ -74,7 +74,13 @@ test('a folder shows its README, history, and a search in it', async ({ page }) 
   await page.getByRole('cell', { name: 'all of it' }).waitFor();
 });
 
-test('a branch and a tag of one name: each opens itself', async ({ page }) => {
+test('a branch and a tag of one name: each opens itself, and is not indexed for it', async ({
+  page,
+}) => {
+  const searches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/search')) searches.push(request.postData() ?? '');
+  });
   for (const [kind, lines] of [
     ['branch', 5],
     ['tag', 2],
@@ -85,7 +91,9 @@ test('a branch and a tag of one name: each opens itself', async ({ page }) => {
     await page.waitForURL(/same/);
     await page.locator('.cm-content').waitFor();
     await hasCount(page.locator('.cm-line:not(:empty)').filter({ hasText: /./ }), lines);
+    await page.waitForLoadState('networkidle');
   }
+  assert.deepEqual(searches, []);
 });
 
 test('return opens the revision whose name was typed in full', async ({ page }) => {
