@@ -188,7 +188,8 @@ export class Searcher {
       } catch (error) {
         const refusal = shardErrorOf(file.shardId, error);
         refused.push(refusal);
-        if (refusal.fault === 'unmapped') this.#waiting.set(file.shardId, file);
+        // A search of it then meets the same fault.
+        this.#waiting.set(file.shardId, file);
       }
     }
     return refused;

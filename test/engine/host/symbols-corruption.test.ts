@@ -4,7 +4,7 @@
 // tier: ci (long)
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { PAGE_SIZE, SECTION_ROW_SIZE, SECTION_START_OFFSET } from '../../../core/shared/format.ts';
@@ -206,4 +206,18 @@ void test('too many names: in a content, which is skipped, and in all of a shard
   const kept = docs.slice(2).map(({ symbols }, i) => large.addBlob(i + 2, symbols));
   large.drop();
   assert.deepEqual(kept, [...Array<number>(16).fill(2100), undefined]);
+});
+
+void test('a search of a shard whose symbols could not be opened says so, and does not blame the shard', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+  rmSync(shard.symbols!.path);
+  const searcher = new Searcher(module);
+  const refused = searcher.setShards([shard]);
+  assert.deepEqual(
+    refused.map(({ fault }) => fault),
+    ['symbols'],
+  );
+  searcher.beginPlan(PLANS[0]!);
+  assert.throws(() => searcher.bind(shard.shardId), { fault: 'symbols', message: /ENOENT/ });
 });
