@@ -120,8 +120,14 @@ export class Indexer {
       catalog.repos.filter((repo) => !repos.has(repo)).map(({ record }) => record.name),
     );
     const { unmappedCount } = served;
+    const damaged = served.records.filter(({ repoId }) => served.damagedRepo(repoId) !== undefined);
     return [
       ...this.pending,
+      ...said(
+        damaged.length,
+        'repository is searched without a damaged shard, which is built again',
+        'repositories are searched without damaged shards, which are built again',
+      ),
       ...said(
         unmappedCount,
         'shard could not be mapped and is not searched',

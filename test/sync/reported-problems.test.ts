@@ -139,6 +139,9 @@ void test('out-of-service parts stay so until they are rebuilt', async () => {
   assert.deepEqual((await again.search('plum')).incompleteReasons, ['shard_quarantined']);
   const [{ reason } = {}] = again.instance.parts.snapshots.current.quarantined;
   assert.equal(reason, 'for the test');
+  assert.deepEqual(messagesOf(again.instance.indexer), [
+    '1 repository is searched without a damaged shard, which is built again',
+  ]);
   await again.index([repo], {}, 'commits');
   assert.equal((await again.search('plum')).files.length, 1);
   await again.close();
