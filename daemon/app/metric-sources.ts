@@ -115,7 +115,7 @@ function indexMetrics({ parts, served, indexer }: Instance): ReadMetric[] {
       help: 'Shards that are damaged, or cannot be mapped.',
       labelNames: ['reason'],
       read: () => [
-        [{ reason: 'damaged' }, served.quarantinedCount],
+        [{ reason: 'damaged' }, served.quarantinedCount - served.unmappedCount],
         [{ reason: 'unmapped' }, served.unmappedCount],
       ],
     },
