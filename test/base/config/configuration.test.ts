@@ -176,7 +176,9 @@ describe('configuration', () => {
     assert.match(readFileSync(file, 'utf8'), /^[0-9a-f]{64}\n$/);
     assert.deepEqual(openInstanceSecret(dataDir), first);
     writeFileSync(file, 'short');
-    assert.throws(() => openInstanceSecret(dataDir), /too short/);
+    assert.throws(() => openInstanceSecret(dataDir), /too short: .* restore it, or remove it/);
+    writeFileSync(file, Buffer.alloc(65));
+    assert.throws(() => openInstanceSecret(dataDir), /damaged: \S+ has zero bytes; restore it/);
     // As a crash left it in earlier versions; and what one leaves now, a file under another name.
     writeFileSync(file, '');
     writeFileSync(`${file}.new`, 'cut o');
