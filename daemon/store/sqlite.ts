@@ -1,14 +1,24 @@
 // Creates and opens SQLite files, and says what its errors mean: for the embedded store and for the index file, which each
 // `trawl search` reads. So nothing here loads more than libsql.
 
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync } from 'node:fs';
+import path from 'node:path';
 import Libsql from 'libsql';
-import { DISK_FULL_REMEDY, systemCodeOf } from '../base/caught.ts';
+import { DISK_FULL_REMEDY, inDataDir, systemCodeOf } from '../base/caught.ts';
 import { isThere } from '../base/own-file.ts';
 
 /** File of index-tables.ts. */
 export const INDEX_FILE = 'index.db';
 const FILE_MODE = 0o600;
+
+/** Of a file that it may not open SQLite says only a number. Errors: the file system's, with a remedy. */
+function checkAccess(file: string, mode: number): void {
+  try {
+    accessSync(file, mode);
+  } catch (error) {
+    throw inDataDir(error, path.dirname(file));
+  }
+}
 
 /** Creates a database file if it is missing. Errors: NoFileError; the file system's. */
 export function createFile(file: string): void {
@@ -16,11 +26,13 @@ export function createFile(file: string): void {
   // SQLite gives its other files the mode of this one.
   // Safety: closing the file once it is open would release SQLite's locks on it.
   if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
+  checkAccess(file, constants.R_OK | constants.W_OK);
   chmodSync(file, FILE_MODE);
 }
 
 /** @param timeout  milliseconds that a call waits for the locks of others */
 export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number): Libsql.Database {
+  checkAccess(file, constants.R_OK);
   const connection = new Libsql(file, { timeout });
   try {
     connection.exec(`PRAGMA journal_mode = ${journal}`);
@@ -38,6 +50,7 @@ export function connect(file: string, journal: 'WAL' | 'DELETE', timeout: number
 
 /** Also while another process writes it. */
 export function connectReadOnly(file: string): Libsql.Database {
+  checkAccess(file, constants.R_OK);
   return new Libsql(file, { readonly: true });
 }
 

@@ -130,6 +130,8 @@ test('an earlier version on a full disk: refused without loss, migrated once the
   await store.close();
 });
 
+const NOT_ROOT = process.getuid?.() !== 0 && 'only root can become another user';
+
 onEmbedded('opening the file', ({ within }) => {
   test('the database files are private to their owner', () =>
     within(async (location) => {
@@ -148,6 +150,28 @@ onEmbedded('opening the file', ({ within }) => {
         process.umask(mask);
       }
     }));
+
+  test('a file of another user is named, with the remedy', { skip: NOT_ROOT }, () =>
+    within(async (location) => {
+      await (await location.open()).close();
+      // The file alone is out of reach.
+      for (const folder of [location.dataDir, path.dirname(location.dataDir)])
+        chmodSync(folder, 0o755);
+      const module = new URL('../../daemon/store/sqlite.js', import.meta.url).href;
+      const program = `const one = await import(${JSON.stringify(module)});
+        process.setuid(65_534);
+        for (const open of [one.createFile, one.connectReadOnly])
+          try { open(${JSON.stringify(fileOf(location))}) } catch (error) { console.log(error.message) }`;
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program]);
+      const lines = String(stdout).trim().split('\n');
+      assert.equal(lines.length, 2);
+      for (const line of lines)
+        assert.match(
+          line,
+          /is not open to this user \(EACCES: .*store\.db'\): run this as its owner/,
+        );
+    }),
+  );
 
   test('after closing, the file alone has everything', () =>
     within(async (location) => {
