@@ -1,6 +1,7 @@
 // The checks of `trawl doctor`. Each has a time limit and changes nothing; they need neither a daemon nor an index.
 
 import { once } from 'node:events';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -17,12 +18,15 @@ import {
 } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import { ConfigError, RefusedFileError } from '../base/config/error.ts';
+import { findInstanceSecret } from '../base/config/secrets.ts';
 import { VARIABLES } from '../base/config/variables.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import { createLog } from '../base/log.ts';
 import { listen, resolveBinding } from '../http/binding.ts';
 import { endOf, readPair } from '../http/certificate.ts';
+import type { Catalog } from '../index/catalog/catalog.ts';
 import { StoreError } from '../store/error.ts';
+import { INDEX_FILE } from '../store/sqlite.ts';
 import { callControl, NoDaemonError, systemAccount } from './control-client.ts';
 import * as machine from './doctor-machine.ts';
 import { fine, type Outcome, problem, warning } from './doctor-outcome.ts';
@@ -196,6 +200,7 @@ async function checkStore(configuration: Configuration | undefined, dataDir: str
   const address = configuration?.databaseUrl;
   if (configuration === undefined)
     return { outcomes: [warning('not known', 'correct the configuration')] };
+  if (configuration.secret === undefined) findInstanceSecret(dataDir);
   if (address === undefined) return { outcomes: [await embeddedOutcome(dataDir)] };
   const { probePostgres } = await import('../store/postgres.ts');
   const log = createLog({ level: 'error', format: 'text', file: undefined });
@@ -214,7 +219,12 @@ async function checkStore(configuration: Configuration | undefined, dataDir: str
 async function embeddedOutcome(dataDir: string): Promise<Outcome> {
   const { checkStored } = await import('../store/embedded.ts');
   try {
-    return fine(checkStored(dataDir) ? 'embedded, whole' : 'embedded; none yet');
+    if (checkStored(dataDir)) return fine('embedded, whole');
+    if (!existsSync(path.join(dataDir, INDEX_FILE))) return fine('embedded; none yet');
+    return warning(
+      'an index, but no store.db: a start makes a new store, without accounts and permissions',
+      'restore a backup ("trawl restore"), or set TRAWL_DATABASE_URL if the store is in PostgreSQL',
+    );
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return problem(error.message);
@@ -223,13 +233,46 @@ async function embeddedOutcome(dataDir: string): Promise<Outcome> {
 
 async function checkIndex(dataDir: string) {
   const catalog = await readCatalog(dataDir);
-  const { repos, shardFiles: value } = catalog;
-  await catalog.close();
+  const { repos, damaged, shardFiles: value } = catalog;
+  const lost = lostFiles(catalog);
+  // A daemon may have removed what was replaced meanwhile.
+  const named = lost.length === 0 ? [] : (await readCatalog(dataDir)).fileNames;
+  const [first, ...others] = lost.filter((file) => named.includes(file));
+  const remedy = '"trawl verify" names what is damaged; a start of "trawl serve" builds it again';
+  if (damaged.length > 0)
+    return {
+      outcomes: [warning(`damaged entries of repositories: ${damaged.length}`, remedy)],
+      value,
+    };
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${countOf(others.length, 'other file')}`;
+    const says = `${first}${more}: missing, unreadable or of another size`;
+    return { outcomes: [warning(says, remedy)], value };
+  }
   const says =
     repos.length === 0
       ? 'none yet'
       : `${countOf(repos.length, 'repository', 'repositories')}, ${countOf(value.length, 'shard')}; "trawl verify" checks every byte`;
   return { outcomes: [fine(says)], value };
+}
+
+/** Names of files of the index that are missing, unreadable or of another size. */
+function lostFiles(catalog: Catalog): string[] {
+  const files = catalog.shardFiles.flatMap(({ symbols, ...shard }) =>
+    symbols === undefined ? [shard] : [shard, symbols],
+  );
+  const lost = files.filter(({ path: file, size }) => {
+    try {
+      accessSync(file, constants.R_OK);
+      return statSync(file).size !== size;
+    } catch {
+      return true;
+    }
+  });
+  const revisions = catalog.repos.flatMap((repo) =>
+    catalog.revisionsOf(repo) instanceof Error ? [catalog.revisionPath(repo.revisionFile!)] : [],
+  );
+  return [...lost.map((one) => one.path), ...revisions].map((file) => path.basename(file));
 }
 
 async function checkDaemon(dataDir: string, configuration: Configuration | undefined) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -11,8 +11,8 @@ import test from 'node:test';
 import { createLog } from '../../daemon/base/log.ts';
 import { type Finding, Findings } from '../../daemon/cli/doctor.ts';
 import { openStore } from '../../daemon/store/store.ts';
-import { trawl, type StartOptions } from '../e2e/daemon.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
+import { index, shardNames, trawl, type StartOptions } from '../e2e/daemon.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 const CHECKS =
   'node,git,symbols,limits,configuration,hosts,store,disk,rights,index,mappings,daemon'.split(',');
@@ -163,4 +163,25 @@ void test('the process ends although a thread waits in the kernel', async () => 
     stdio: 'inherit',
   });
   assert.deepEqual(await once(child, 'close'), [7, null]);
+});
+
+void test('a lost file of the index, a lost store and a damaged secret are named', async () => {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  await index(dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const says = async (check: string): Promise<string> =>
+    summary((await doctor(['--data-dir', dataDir])).of(check)).join();
+  assert.match(await says('index'), /^ok: 1 repository, 1 shard/);
+  const [name = ''] = shardNames(dataDir);
+  truncateSync(path.join(dataDir, 'shards', name), 100);
+  assert.match(await says('index'), new RegExp(`^warning: ${name}: missing, .*"trawl verify"`));
+  rmSync(path.join(dataDir, 'shards', name));
+  assert.match(await says('index'), new RegExp(`^warning: ${name}: missing, .*"trawl verify"`));
+  writeFileSync(path.join(dataDir, 'secret'), Buffer.alloc(65));
+  assert.match(
+    await says('store'),
+    /^failure: instance secret damaged: .* -> restore it, or remove it/,
+  );
+  rmSync(path.join(dataDir, 'secret'));
+  rmSync(path.join(dataDir, 'store.db'));
+  assert.match(await says('store'), /^warning: an index, but no store\.db: .* -> restore a backup/);
 });
