@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { syncPath } from '../base/synced.ts';
-import { messageOf } from '../base/caught.ts';
+import { isDiskFull, messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -19,9 +19,14 @@ export async function writeBackupFile(
 ): Promise<{ readonly size: number }> {
   const file = await targetOf(name, dataDir);
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  const handle = await open(partial, 'wx', 0o600).catch((error: unknown) => {
-    throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
-  });
+  const refused = (error: unknown): never => {
+    // Why another remedy: the full disk is not that of the data directory.
+    const why = isDiskFull(error)
+      ? 'its disk is full; free space there, or name a file on another disk'
+      : messageOf(error);
+    throw new UsageError(`cannot write ${file}: ${why}`, { cause: error });
+  };
+  const handle = await open(partial, 'wx', 0o600).catch(refused);
   const isInterrupted = (signal: NodeJS.Signals): void => {
     rmSync(partial, { force: true });
     process.off(signal, isInterrupted);
@@ -32,9 +37,9 @@ export async function writeBackupFile(
   try {
     for await (const part of parts) {
       size += part.length;
-      await handle.writeFile(part);
+      await handle.writeFile(part).catch(refused);
     }
-    await handle.sync();
+    await handle.sync().catch(refused);
     await handle.close();
     await rename(partial, file);
   } catch (error) {

@@ -78,7 +78,13 @@ export class Operator {
   }
 
   async *backup(body: BodyOf<typeof makeBackup>): AsyncGenerator<Uint8Array> {
-    for await (const part of await this.#send('POST', '/api/backup', body)) yield Buffer.from(part);
+    const response = await this.#send('POST', '/api/backup', body);
+    try {
+      for await (const part of response) yield Buffer.from(part);
+    } catch (error) {
+      const message = 'the backup broke off: the daemon has ended, or its log has the reason';
+      throw new UsageError(message, { cause: error });
+    }
   }
 
   close(): Promise<void> {

@@ -12,14 +12,17 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { writeBackupFile } from '../../daemon/cli/backup-file.ts';
 import { callControl } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -28,6 +31,7 @@ import { startApp } from '../api/app.ts';
 import { once } from '../base/once.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
+import { SmallDisk } from '../sync/small-disk.ts';
 import {
   eventually,
   get,
@@ -315,6 +319,20 @@ async function killAt(
   return code === undefined;
 }
 
+void test('a backup of an index that lacks a file says which, and the remedy', async () => {
+  const { options, dataDir } = await copyInstance();
+  const name = shardNames(dataDir).find((one) => one.endsWith('.shard'))!;
+  rmSync(path.join(dataDir, 'shards', name));
+  const folder = temporaryFolder();
+  const message = await refused(['backup', path.join(folder, 'b'), '--with-index'], options);
+  assert.match(
+    message,
+    /a file of the index cannot be read: ENOENT.*; back up without --with-index/,
+  );
+  assert.ok(message.includes(name));
+  assert.deepEqual(readdirSync(folder), []);
+});
+
 void test('killed during a backup, or its daemon: no file of that name, and the next one works', async () => {
   const { served, options, dataDir } = await serveInstance();
   const folder = temporaryFolder();
@@ -331,11 +349,24 @@ void test('killed during a backup, or its daemon: no file of that name, and the 
   const backing = startTrawl(cut, withPassphrase(options));
   while (!backing.isOver && readdirSync(other).length === 0) await setImmediate();
   await served.process.stop('SIGKILL');
-  const { code } = await backing.ended;
+  const { code, stderr } = await backing.ended;
   assert.deepEqual(readdirSync(other), code === 0 ? ['cut.tar.gz'] : []);
+  assert.doesNotMatch(stderr, /^error: aborted$/m);
   const targetDir = path.join(temporaryFolder(), 'data');
   await ok(['restore', file], { env: { TRAWL_DATA_DIR: targetDir } });
   assert.equal((await usersOf(targetDir)).emails.length, USER_COUNT + 1);
+});
+
+void test('a backup onto a full disk names the file, and no part of it stays', async (t) => {
+  const disk = SmallDisk.mount('16k');
+  if (typeof disk === 'string') return t.skip(disk);
+  const file = path.join(disk.folder, 'b');
+  const parts = Readable.from([Buffer.alloc(100_000)]);
+  await assert.rejects(writeBackupFile(file, temporaryFolder(), parts), {
+    name: 'UsageError',
+    message: `cannot write ${file}: its disk is full; free space there, or name a file on another disk`,
+  });
+  assert.deepEqual(readdirSync(disk.folder), []);
 });
 
 void test('interrupted during a backup: no file is left', async () => {
