@@ -48,7 +48,7 @@ const REFUSALS = ['EACCES', 'EPERM'];
 export function inDataDir(error: unknown, dataDir: string): unknown {
   if (!REFUSALS.includes(systemCodeOf(error) ?? '')) return error;
   return new Error(
-    `${dataDir} is not open to this user (${messageOf(error)}): run this as its owner, or name another data directory with --data-dir`,
+    `${dataDir} is not open to this user (${messageOf(error)}); run this as its owner, or name another data directory with --data-dir`,
     { cause: error },
   );
 }

@@ -93,7 +93,7 @@ test(
     process.seteuid?.(65_534);
     try {
       const message =
-        /^\S+ is not open to this user \(.*EACCES.*\): run this as its owner, or name/;
+        /^\S+ is not open to this user \(.*EACCES.*\); run this as its owner, or name/;
       await assert.rejects(reach({ dataDir }, open, 0), { message });
       await assert.rejects(takeDataDir(path.join(dataDir, 'made')), { message });
     } finally {

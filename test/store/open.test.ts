@@ -168,7 +168,7 @@ onEmbedded('opening the file', ({ within }) => {
       for (const line of lines)
         assert.match(
           line,
-          /is not open to this user \(EACCES: .*store\.db'\): run this as its owner/,
+          /is not open to this user \(EACCES: .*store\.db'\); run this as its owner/,
         );
     }),
   );
