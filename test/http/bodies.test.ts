@@ -8,7 +8,7 @@ import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
 import { MemoryBudget, Reservation } from '../../daemon/http/adapters/memory-budget.ts';
 import { DELIVERY_MAX } from '../../daemon/api/jobs/webhook-endpoint.ts';
 import { adapters, onBothAdapters } from './adapters.ts';
-import { OWNER_KEY, eventually, gate, openWire, repo, startWorld, type World } from './harness.ts';
+import { OWNER_KEY, eventually, openWire, repo, startWorld, type World } from './harness.ts';
 
 const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
 const WITH_KEY = { 'X-Service-Api-Key': OWNER_KEY };
@@ -104,37 +104,19 @@ onBothAdapters('bodies', (kind) => {
     assert.equal(await guest(), '200');
   });
 
-  test('a large unread body is skipped, and the connection continues', async () => {
-    const finish = gate();
-    const world = await startWorld({
-      kind,
-      repos: [repo(1, 'a')],
-      async source() {
-        await finish.opened;
-        return { bytes: Buffer.from('text'), language: '', blobSha: '' };
-      },
-    });
-    const wire = openWire(world.server);
-    const size = 1_000_000;
-    const headers = `Host: localhost\r\nContent-Length: ${size}\r\n\r\n`;
-    for (const [index, line] of [
-      'PUT /api/search',
-      'POST /api/none',
-      'GET /api/version',
-    ].entries()) {
-      wire.write(`${line} HTTP/1.1\r\n${headers}`);
-      await wire.until('X-Request-Id', index + 1);
-      wire.socket.write(' '.repeat(size));
-    }
-    wire.write(`GET /api/source?repo=a&path=b HTTP/1.1\r\n${headers}`);
-    wire.socket.write(' '.repeat(size));
-    // Long enough for the accepted part of the body to arrive.
-    for (let i = 0; i < 3; i++) await world.call({ path: '/api/health' });
-    finish.open();
-    await wire.until('"source":"text"');
-    wire.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await wire.until('{"status":"ok"}');
-    wire.socket.destroy();
+  // HAProxy 2.6 sends the next request behind a part of a body whose client left with the answer.
+  test('an answer before the end of the body ends the connection', async () => {
+    const world = await startWorld({ kind, repos: [repo(1, 'a')] });
+    for (const line of ['PUT /api/search', 'POST /api/none', 'GET /api/source?repo=a&path=b'])
+      for (const size of [10, 1_000_000]) {
+        const wire = openWire(world.server);
+        wire.write(`${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n `);
+        await wire.until('X-Request-Id');
+        wire.socket.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        const text = await wire.closed();
+        assert.match(text, /^HTTP\/1\.1 [^]*\r\nConnection: close\r\n/i);
+        assert.equal(text.match(/X-Request-Id/g)?.length, 1);
+      }
   });
 
   test('a body may come with its head or after it, on one connection', async () => {

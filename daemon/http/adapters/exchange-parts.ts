@@ -151,6 +151,10 @@ export function tooSlow(): RequestFault {
   return new RequestFault('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
+export function hasBody(headers: HeaderMap): boolean {
+  return headers.has('transfer-encoding') || (declaredSize(headers) ?? 0) > 0;
+}
+
 export function declaredSize(headers: HeaderMap): number | undefined {
   const text = headers.get('content-length');
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;

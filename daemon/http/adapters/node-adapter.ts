@@ -31,7 +31,7 @@ import {
   UNCOUNTED_SIZE_MAX,
 } from './adapter.ts';
 import { LazySignal } from '../../base/cancellation.ts';
-import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
+import { BodyCollector, HeaderMap, declaredSize, hasBody } from './exchange-parts.ts';
 import { Connection, lingeringEnd, type NodeExchange } from './node-connection.ts';
 import { BACKLOG, keepFromChildren, listenMore } from './more-listeners.ts';
 import { Pump } from './pump.ts';
@@ -229,6 +229,8 @@ export class NodeAdapter implements HttpAdapter {
     const { message, response, gone } = exchange;
     const request = toRequest(exchange);
     const answer = await this.#handle(request);
+    // Bytes that came with the head are parsed behind this turn.
+    if (request.fault === undefined && isPart(exchange)) await new Promise(setImmediate);
     const answerBody = answer.body;
     const isLast = this.#isClosing || this.#mustEnd(exchange, request);
     if (isLast) response.setHeader('Connection', 'close');
@@ -251,10 +253,11 @@ export class NodeAdapter implements HttpAdapter {
     }
   }
 
-  #mustEnd({ message, body }: Exchange, { fault }: HttpRequest): boolean {
+  #mustEnd(exchange: Exchange, { fault }: HttpRequest): boolean {
+    const { message, body } = exchange;
     const connection = this.#connections.get(message.socket);
     const isCut = connection?.isEnding === true && !message.complete;
-    return body.isCut || fault !== undefined || isCut;
+    return body.isCut || fault !== undefined || isCut || isPart(exchange);
   }
 
   async #sendStream(
@@ -279,6 +282,11 @@ export class NodeAdapter implements HttpAdapter {
     if (response.destroyed) pump.onGone();
     await pump.run();
   }
+}
+
+/** Some of the body has not arrived. Some proxies send the next request, of anybody, behind a part of a body. */
+function isPart({ message, headers }: Exchange): boolean {
+  return !message.complete && hasBody(headers);
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

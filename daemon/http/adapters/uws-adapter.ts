@@ -28,7 +28,7 @@ import {
 import { type Outlet, Pump } from './pump.ts';
 import { faultOf, headTooLarge } from './request-head.ts';
 import { LazySignal } from '../../base/cancellation.ts';
-import { BodyCollector, HeaderMap, declaredSize } from './exchange-parts.ts';
+import { BodyCollector, HeaderMap, declaredSize, hasBody } from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
 
@@ -56,6 +56,8 @@ interface Exchange {
   pump?: Pump;
   /** The connection cannot be reused after it. */
   isLast?: boolean;
+  /** Some of its body has not arrived: some proxies send the next request, of anybody, behind a part of a body. */
+  isPart: boolean;
   /** Reading is paused, as the handler has not asked for the body. */
   isPaused?: boolean;
   pauseEnd?: NodeJS.Timeout;
@@ -112,7 +114,8 @@ export class UwsAdapter implements HttpAdapter {
     const head = readHead(raw);
     const { headers } = head;
     const body = new BodyCollector(declaredSize(headers), this.#options.requestTimeoutMs);
-    const exchange: Exchange = { response, isHead: raw.getMethod() === 'head', gone, body };
+    const isHead = raw.getMethod() === 'head';
+    const exchange: Exchange = { response, isHead, gone, body, isPart: hasBody(headers) };
     response.onAborted(() => {
       gone.abort();
       body.fail(new ClientGoneError());
@@ -120,6 +123,7 @@ export class UwsAdapter implements HttpAdapter {
       this.#forget(exchange);
     });
     response.onData((chunk, isLast) => {
+      if (isLast) exchange.isPart = false;
       // After the answer is sent the library takes no more calls.
       if (!this.#open.has(exchange)) return;
       body.push(new Uint8Array(chunk));
@@ -130,9 +134,9 @@ export class UwsAdapter implements HttpAdapter {
     const request = toRequest(raw, head, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
-    // The end of a refused request is unknown. Before its answer the library drops a connection that sends on; after
-    // the answer it would serve those bytes as a request.
-    if (exchange.isLast) await new Promise(setImmediate);
+    // Bytes that came with the head are given behind this turn. The end of a refused request is unknown: before its answer
+    // the library drops a connection that sends on; after the answer it would serve those bytes as a request.
+    if (exchange.isLast || exchange.isPart) await new Promise(setImmediate);
     const answerBody = answer.body;
     goOn(exchange);
     exchange.onOver = answer.onOver;
@@ -168,7 +172,7 @@ export class UwsAdapter implements HttpAdapter {
 
   #send(exchange: Exchange, answer: HttpResponse, body: PlainBody): void {
     const { response, isHead } = exchange;
-    const isLast = exchange.body.isCut || exchange.isLast === true;
+    const isLast = exchange.body.isCut || exchange.isPart || exchange.isLast === true;
     response.cork(() => {
       writeHead(response, answer);
       const size = bodySize(body);
