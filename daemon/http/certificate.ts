@@ -28,6 +28,7 @@ export class Certificate {
   readonly #timer: NodeJS.Timeout;
   #pair: ReadPair;
   #fault: string | undefined;
+  #end: string | undefined;
   #onChange: (pair: CertificatePair) => void = () => {};
 
   /** Errors: ConfigError. */
@@ -63,21 +64,23 @@ export class Certificate {
     try {
       const pair = readPair(this.#files);
       this.#fault = undefined;
-      if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
-      this.#pair = pair;
-      this.#onChange(pair);
-      this.#log.info('the TLS certificate was replaced', { file: this.#files.cert });
-      this.#noteEnd();
+      if (pair.cert !== this.#pair.cert || pair.key !== this.#pair.key) {
+        this.#pair = pair;
+        this.#onChange(pair);
+        this.#log.info('the TLS certificate was replaced', { file: this.#files.cert });
+      }
     } catch (error) {
       const fault = `the TLS certificate is refused, and the previous one stays in force: ${messageOf(error)}`;
       if (fault !== this.#fault) this.#log.error(fault, { file: this.#files.cert });
       this.#fault = fault;
     }
+    this.#noteEnd();
   }
 
   #noteEnd(): void {
     const end = endOf(this.#files, this.#pair);
-    if (end !== undefined) this.#log.error(end);
+    if (end !== undefined && end !== this.#end) this.#log.error(end);
+    this.#end = end;
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { after, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { DAY_MS } from '../../daemon/base/durations.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { HEAD_TIMEOUT_MS, type HttpHandler } from '../../daemon/http/adapters/adapter.ts';
 import { HANDSHAKES_MAX, NodeAdapter } from '../../daemon/http/adapters/node-adapter.ts';
@@ -97,6 +98,16 @@ test('a new certificate is for new connections, and old connections live on', as
   assert.match(await ask(fresh), /^HTTP\/1\.1 200 /);
   assert.match(await ask(old), /^HTTP\/1\.1 200 /);
   assert.equal(lines.filter((line) => line.includes('was replaced')).length, 1);
+  await close();
+});
+
+test('a certificate that ends under way is in the log, once', async (t) => {
+  const { certificate, close, lines } = await start();
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 2 * DAY_MS });
+  certificate.check();
+  certificate.check();
+  assert.equal(lines.filter((line) => /ERROR .* ended at .*; renew it/.test(line)).length, 1);
+  t.mock.timers.reset();
   await close();
 });
 
