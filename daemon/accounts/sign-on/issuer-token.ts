@@ -3,6 +3,7 @@
 
 import { decodeJwt, type JWTPayload, jwtVerify } from 'jose';
 import { ALGORITHMS, type Issuer, SKEW_SECONDS } from './issuer.ts';
+import { SignOnRefusal } from './refusals.ts';
 import { subjectOf, verifiedEmail } from './identity.ts';
 
 export interface TokenIdentity {
@@ -54,7 +55,8 @@ export async function tokenIdentity(
     });
     if (!TYPES.has(protectedHeader.typ?.toLowerCase())) return undefined;
     return identityIn(metadata.issuer, payload);
-  } catch {
+  } catch (error) {
+    if (error instanceof SignOnRefusal) throw error;
     return undefined;
   }
 }

@@ -5,6 +5,7 @@
 import {
   createRemoteJWKSet,
   customFetch as joseFetch,
+  errors,
   jwtVerify,
   type JWTVerifyGetKey,
 } from 'jose';
@@ -87,12 +88,18 @@ export class Issuer {
     const metadata = found.serverMetadata();
     if (metadata.jwks_uri === undefined || metadata.authorization_endpoint === undefined)
       throw new Error('the issuer names no address of its keys, or none to sign in at');
-    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
+    const remoteKeys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
       [joseFetch]: this.#fetch,
       cacheMaxAge: keysMs,
       cooldownDuration: restMs,
       timeoutDuration: answerMs,
     });
+    const keys: JWTVerifyGetKey = (header, token) =>
+      remoteKeys(header, token).catch((error: unknown) => {
+        if (error instanceof errors.JWKSNoMatchingKey) throw error;
+        if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+        throw new SignOnRefusal('unreachable', error);
+      });
     return { metadata, keys, openedMs: performance.now() };
   }
 
