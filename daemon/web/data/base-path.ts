@@ -20,8 +20,12 @@ export function belowBase(webUrl: string): string {
   return new URL(webUrl).pathname.slice(BASE_PATH.length);
 }
 
+/** This page's address below the base URL, to return to. */
+export function ownPath(): string {
+  return location.href.slice(location.origin.length + BASE_PATH.length);
+}
+
 /** Address of the sign-in page, which returns here. */
 export function signInAddress(): string {
-  const here = `${location.pathname.slice(BASE_PATH.length)}${location.search}`;
-  return `/login?${new URLSearchParams({ return: here }).toString()}`;
+  return `/login?${new URLSearchParams({ return: ownPath() }).toString()}`;
 }

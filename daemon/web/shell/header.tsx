@@ -2,8 +2,8 @@
 
 import { CircleHelp, LogIn, Monitor, Moon, Sun } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
+import { useLocationProperty } from 'wouter/use-browser-location';
 import { signInAddress } from '../data/base-path.ts';
-import { useParameters } from '../data/parameters.ts';
 import { useAccount } from '../data/session.ts';
 import { type Theme, useRemembered } from '../data/remembered.ts';
 import { IconButton } from '../parts/icon-button.tsx';
@@ -50,8 +50,8 @@ function initialsOf(name: string): string {
 
 function Person() {
   const { data: account } = useAccount();
-  // Renders again when the parameters change: the link returns to them.
-  useParameters();
+  // Renders again when the address changes: the link returns to it.
+  useLocationProperty(() => location.href);
   if (account === undefined) return null;
   if (account.user === null)
     return (

@@ -5,17 +5,12 @@ import { Dialog, DialogDismiss } from '@ariakit/react';
 import { type ReactNode, useState } from 'react';
 import type { logIn } from '../../api/accounts/account-endpoints.ts';
 import { call } from '../data/api.ts';
-import { BASE_PATH } from '../data/base-path.ts';
+import { ownPath } from '../data/base-path.ts';
 import { resumeSession, useSession } from '../data/session.ts';
 import { AccountForm } from '../sign-in/account-form.tsx';
 import { CurrentPasswordField, EmailField } from '../sign-in/credential-fields.tsx';
 import { SignOnCard, SignOnLinks, useWaysIn } from '../sign-in/sign-on-links.tsx';
 import '../styles/overlays.css';
-
-/** This page's address below the base URL; an identity provider returns to it. */
-function ownPath(): string {
-  return location.href.slice(location.origin.length + BASE_PATH.length);
-}
 
 const TITLE = 'Your session ended.';
 

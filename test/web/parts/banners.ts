@@ -210,6 +210,13 @@ guestTest('a sign-in returns to the address with its parameters', async ({ page 
   await linkIn('header').click();
   await signInByPage(page, OWNER);
   await page.waitForURL(/\/one\.txt\?highlightRange=1$/);
+  await page.context().clearCookies();
+  await page.goto(`${browsed}/-/blob/one.txt`);
+  await linkIn('header').waitFor();
+  await page.evaluate("location.hash = '#heading'");
+  await linkIn('header').click();
+  await signInByPage(page, OWNER);
+  await page.waitForURL(/\/one\.txt#heading$/);
 });
 
 test('a failing page says so, and the rest works', async ({ page, allow }) => {
