@@ -2,6 +2,7 @@
 // bytes.
 
 import { visibleName } from '../parts/hidden-characters.ts';
+import { Notice } from '../parts/notice.tsx';
 import { size } from '../parts/number-format.ts';
 import type { BrowseTarget } from './address.ts';
 import { isDrawing } from './file-kind.ts';
@@ -23,12 +24,13 @@ export function BinaryView({ target, entry }: BinaryViewProps) {
   const isByName = entry?.state === 'there' && entry.skipReason !== undefined;
   const facts = [
     data?.size === undefined ? undefined : size(data.size),
-    data === undefined || data.type === 'application/octet-stream' ? 'binary' : data.type,
+    data?.type === 'application/octet-stream' ? 'binary' : data?.type,
     isByName ? 'found by name only' : undefined,
   ];
   return (
     <>
       {!isByName && <NotSearched entry={entry} />}
+      {data === undefined && error !== null && <Notice kind="danger" title={error.message} />}
       <div className="binary">
         {isPicture && <img src={address} alt={visibleName(target.path)} className={look} />}
         <p className="faint">{facts.filter((fact) => fact !== undefined).join(' · ')}</p>

@@ -71,7 +71,7 @@ export async function fetchApi(path: string, options: CallOptions): Promise<Resp
   const isRefused = [401, 403].includes(response.status) && !path.startsWith('/api/auth/');
   if (isRefused && (await refused?.(response.status, sentAt)) === true)
     response = await send(path, options);
-  if (!response.ok) throw await toFailure(response);
+  if (!response.ok) throw await toFailure(response, options.method);
   return response;
 }
 
@@ -97,24 +97,28 @@ async function send(path: string, options: CallOptions): Promise<Response> {
 /** Statuses of proxies without a daemon behind them; from 521, of Cloudflare. Why not 504: it may be this request alone that is too slow. */
 const UNREACHED = [502, 503, 521, 522, 523, 530];
 
-async function toFailure(response: Response): Promise<ApiFailure | OfflineError> {
+async function toFailure(response: Response, method?: string): Promise<ApiFailure | OfflineError> {
+  const { status } = response;
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   try {
     const { errorCode, message } = Object(await response.json());
     if (typeof errorCode !== 'string' || typeof message !== 'string')
       throw new TypeError('no answer of the daemon');
-    return new ApiFailure(response.status, errorCode, message, seconds);
+    return new ApiFailure(status, errorCode, message, seconds);
   } catch {
+    // It has no body, whoever answered.
+    if (method === 'HEAD')
+      return new ApiFailure(status, 'UNKNOWN', `The answer was ${status}.`, seconds);
     // Every error of the daemon has both; a proxy answered.
-    if (UNREACHED.includes(response.status)) return new OfflineError();
-    return new ApiFailure(
-      response.status,
-      'UNKNOWN',
-      `A proxy answered ${response.status} in place of Trawl.`,
-      seconds,
-    );
+    if (UNREACHED.includes(status)) return new OfflineError();
+    return ofProxy(response, seconds);
   }
+}
+
+function ofProxy({ status }: Response, retryAfter?: number): ApiFailure {
+  const message = `A proxy answered ${status} in place of Trawl.`;
+  return new ApiFailure(status, 'UNKNOWN', message, retryAfter);
 }
 
 /** The answer of an endpoint that lists pages, with the total count. */
@@ -123,8 +127,15 @@ export interface Page<Answer> {
   readonly total: number | undefined;
 }
 
+/** Errors: as `fetchApi`. */
 async function parse(response: Response): Promise<unknown> {
-  return response.status === 204 ? undefined : await response.json();
+  if (response.status === 204) return undefined;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw error instanceof SyntaxError ? ofProxy(response) : new OfflineError();
+  }
 }
 
 /** Calls an endpoint, typed by its definition: `call<typeof getSource>('/api/source', …)`. Errors: as `fetchApi`. */

@@ -64,7 +64,7 @@ function Facts({ repo, status }: FactsProps) {
         <>
           <dt>Last checked at host</dt>
           <dd>
-            <When at={status?.askedAt} />
+            <When at={status?.askedAt} never={status === undefined ? '' : 'never'} />
           </dd>
         </>
       )}
@@ -99,7 +99,7 @@ interface RepoDetailProps {
 }
 
 export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
-  const { data: statuses } = useRepoStatuses([repo.repoId]);
+  const { data: statuses, error } = useRepoStatuses([repo.repoId]);
   const indexNow = useIndexNow();
   const status = statuses?.[0];
   const job = status?.latestJob;
@@ -131,6 +131,7 @@ export function RepoDetail({ repo, isOwner, close }: RepoDetailProps) {
         )
       }
     >
+      {error !== null && <Notice kind="danger" title={error.message} />}
       {indexNow.error !== null && <Notice kind="danger" title={indexNow.error.message} />}
       {job?.errorMessage !== null && job?.errorMessage !== undefined && (
         <Notice kind="danger" title={job.errorMessage}>

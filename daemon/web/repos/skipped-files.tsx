@@ -25,7 +25,7 @@ export function SkippedFiles({ repo, counts }: SkippedFilesProps) {
     setPage(1);
   };
   return (
-    <section aria-label="Files found by name only">
+    <section>
       <div className="detail-head">
         <h3>Found by name only {data?.total !== undefined && count(data.total)}</h3>
         <span className="button-row">

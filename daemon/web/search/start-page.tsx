@@ -8,6 +8,7 @@ import { type RecentQuery, tracesOf, useRemembered } from '../data/remembered.ts
 import { useAccount } from '../data/session.ts';
 import { useRepoCounts } from '../jobs/index-health.ts';
 import { visibleName } from '../parts/hidden-characters.ts';
+import { Notice } from '../parts/notice.tsx';
 import { useTitle } from '../parts/title.ts';
 import { Name, VisibleText } from '../parts/visible-text.tsx';
 import { MATCHES_DEFAULT, parametersOf } from './address.ts';
@@ -188,12 +189,13 @@ function GettingStarted({ isOwner }: { readonly isOwner: boolean }) {
 
 export function StartPage() {
   useTitle('');
-  const { data: account } = useAccount();
+  const { data: account, error } = useAccount();
   const mayNot = account?.source === 'none' && !account.anonymousAccess;
   return (
     <div className="start">
       <h1 className="start-name">Trawl</h1>
       <QueryBox isLarge />
+      {account === undefined && error !== null && <Notice kind="danger" title={error.message} />}
       {mayNot && (
         <>
           <p className="start-line">

@@ -116,7 +116,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
 
 function Issues({ issues }: { readonly issues: readonly Issue[] }) {
   return (
-    <section aria-label="Issues">
+    <section>
       <h3>Issues {count(issues.length)}</h3>
       <DataTable
         label="Issues"
@@ -186,9 +186,9 @@ export function Connections() {
     queryKey: ['connections'],
     queryFn: ({ signal }) => call<typeof listConnections>('/api/connections', { signal }),
   });
-  const { data: statuses } = useConnectionStatuses((reading.data ?? []).map(({ id }) => id));
+  const statuses = useConnectionStatuses((reading.data ?? []).map(({ id }) => id));
   const sync = useSyncNow();
-  const byId = new Map(statuses?.map((status) => [status.connectionId, status]));
+  const byId = new Map(statuses.data?.map((status) => [status.connectionId, status]));
   // Connections that need attention come first.
   const rows = reading.data
     ?.map((one) => ({ ...one, status: byId.get(one.id) }))
@@ -201,7 +201,7 @@ export function Connections() {
     {
       name: 'Last synced',
       cell: ({ status }: Row) => (
-        <When at={status?.syncedAt} never={status?.latestJob === null ? '' : 'never'} />
+        <When at={status?.syncedAt} never={status?.latestJob ? 'never' : ''} />
       ),
     },
     {
@@ -243,7 +243,7 @@ export function Connections() {
         label="Connections"
         rows={rows}
         keyOf={({ id }) => id}
-        reading={reading}
+        reading={reading.error === null ? statuses : reading}
         empty="No connections. Add code hosts to the configuration file. `trawl config schema` describes its format."
         columns={columns}
       />

@@ -51,7 +51,7 @@ const start = async (): Promise<string> => {
   writeConnections(['kept']);
   const paths = Array.from({ length: FILE_COUNT }, (_, index) => `many/f${index + 10}.ts`);
   const texts = (text: string) => Object.fromEntries(paths.map((file) => [file, text]));
-  const repo = makeRepo(texts('export const quince = 1;\n'));
+  const repo = makeRepo({ ...texts('export const quince = 1;\n'), 'some.bin': '\0' });
   writeFiles(repo, texts('export const quince = 2;\n'));
   commit = commitAll(repo, 'all of them');
   name = `local/${path.basename(repo)}`;
@@ -262,8 +262,10 @@ const CALLS: readonly (readonly [calls: string, address: () => string])[] = [
   ['**/api/jobs?*', () => '/settings/health'],
   ['**/api/ee/users', () => '/settings/members'],
   ['**/api/connections', () => '/settings/connections'],
+  ['**/api/repo-index-status', () => `/repos?open=${encodeURIComponent(name)}`],
+  ['**/api/connection-sync-status', () => '/settings/connections'],
   ['**/api/user/api_keys', () => '/settings/apiKeys'],
-  ['**/api/repos?*', () => '/repos'],
+  ['**/api/repos?*', () => '/repos?sort=pushed'],
   // Why another page between two of the repositories: their list would keep its error until it is polled.
   ['**/api/folder_contents?*path=many', () => `/browse/${name}/-/tree/many`],
   ['**/api/job-logs', () => `/repos?open=${encodeURIComponent(name)}`],
@@ -297,6 +299,23 @@ test('failing requests show the reason', async ({ page }) => {
     checked.add(part);
     await giveAgain();
   }
+});
+
+test('an account that cannot be read, an answer without a body, and one of a proxy', async ({
+  page,
+}) => {
+  await refuseAll(page, '**/api/user');
+  await page.goto('/');
+  await refuses(page, 'Refused here.');
+  await page.route('**/api/raw?*', (route) => route.fulfill({ status: 500 }));
+  await page.goto(`/browse/${name}/-/blob/some.bin`);
+  await refuses(page, 'The answer was 500.');
+  assert.equal(await page.getByText('binary').count(), 0);
+  await page.route('**/api/repos?*', (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<h1>Sign in</h1>' }),
+  );
+  await page.goto('/repos');
+  await refuses(page, 'A proxy answered 200 in place of Trawl.');
 });
 
 /** A page, the call that it repeats in the background, and what stays if that fails. */
