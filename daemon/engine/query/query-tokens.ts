@@ -124,7 +124,10 @@ function readItem(walk: Walk): void {
 function readSpan(walk: Walk, kind: 'text' | 'value', isPattern: boolean, prefix?: Prefix): void {
   const { characters, layout, index: start, depth } = walk;
   const quote = layout.closingQuote(start);
+  if (quote >= 0) {
+    addWord(walk, kind, start, quote + 1, prefix, true);
+    return;
+  }
   const wordEnd = depth > 0 ? layout.wordEnd(start, isPattern) : runEnd(characters, start);
-  const end = quote >= 0 ? quote + 1 : Math.max(start + 1, wordEnd);
-  addWord(walk, kind, start, end, prefix, quote >= 0);
+  addWord(walk, kind, start, Math.max(start + 1, wordEnd), prefix);
 }

@@ -238,15 +238,21 @@ const REPEATED = [
   ['a(', 'a( ', 'a(b ', '() ', '()', 'or ', 'a or ', 'file:', 'file:(', 'c: "', 'a', '(a ', '(\n"'],
 ].flat();
 
-test('queries of the largest size terminate without deep recursion', () => {
+/** A query that reads on to its end for each of its words takes 20 s. */
+const CPU_MS_MAX = 3000;
+
+test('queries of the largest size terminate soon, without deep recursion', () => {
   for (const fragment of REPEATED) {
     for (const mode of ['K', 'R'] as const) {
       const query = fragment.repeat(Math.floor(QUERY_SIZE_MAX / fragment.length));
+      const before = process.cpuUsage();
       assert.match(
         formOf(query, mode),
         /^(ERROR@\d+|(and|or|text|regex|file)\b.*|NONE)$/s,
         fragment,
       );
+      const ms = process.cpuUsage(before).user / 1000;
+      assert.ok(ms < CPU_MS_MAX, `${JSON.stringify(fragment)}: ${ms} ms`);
     }
   }
 });
