@@ -30,21 +30,17 @@ function doc(path: string, text: string): TestDoc {
   return { path, bytes: Buffer.from(plain), symbols };
 }
 
-const engines: Engine[] = [];
+const engines = await Promise.all(OPTIONS.map((options) => Engine.open(options)));
 after(() => Promise.all(engines.map((engine) => engine.close())));
 
-/** Engines that have the docs in so many shards, on other threads each. */
-async function enginesOf(docs: readonly TestDoc[], shardCount: number): Promise<Engine[]> {
-  const opened = await Promise.all(OPTIONS.map((options) => Engine.open(options)));
-  engines.push(...opened);
+/** The engines, on other threads each, with the docs in so many shards. */
+function enginesOf(docs: readonly TestDoc[], shardCount: number): readonly Engine[] {
   const size = Math.ceil(docs.length / shardCount);
-  for (const engine of opened) {
-    const shards = Array.from({ length: shardCount }, (_, i) =>
-      engine.shardOf(REPO, docs.slice(i * size, (i + 1) * size)),
-    );
-    engine.publish(shards, [REPO]);
-  }
-  return opened;
+  const shards = Array.from({ length: shardCount }, (_, i) =>
+    engines[0]!.shardOf(REPO, docs.slice(i * size, (i + 1) * size)),
+  );
+  for (const engine of engines) engine.publish(shards, [REPO]);
+  return engines;
 }
 
 /** Paths of an answer; all engines give the same. */
@@ -70,7 +66,7 @@ const DOCS: readonly TestDoc[] = [
 
 for (const shardCount of [1, 7]) {
   void test(`a definition is found first under a limit, in ${shardCount} shards`, async () => {
-    const all = await enginesOf(DOCS, shardCount);
+    const all = enginesOf(DOCS, shardCount);
     for (const query of ['hold_lease', 'HOLD_LEASE', 'hold lease', '"hold_lease("'])
       assert.equal((await pathsOf(all, query, 5))[0], 'y/lease.c', query);
     assert.equal((await pathsOf(all, 'hold_lease_t', 5))[0], 'b/other.c');
@@ -81,7 +77,7 @@ for (const shardCount of [1, 7]) {
 }
 
 void test('a case-sensitive word has heads only for names in its case', async () => {
-  const [engine] = await enginesOf([doc('a.c', 'int @grab_It(void); GRAB_IT grab_it\n')], 1);
+  const [engine] = enginesOf([doc('a.c', 'int @grab_It(void); GRAB_IT grab_it\n')], 1);
   const { searcher } = engine!.parts;
   const [shard] = engine!.parts.snapshots.current.shards;
   for (const [query, isCaseSensitive, hasHeads] of [
@@ -122,7 +118,7 @@ void test('the best of the docs that define a name comes first under any limit',
       const defining = new Set(
         texts.flatMap((words, i) => (words.includes(`@${name}`) ? [`${i}.c`] : [])),
       );
-      const all = await enginesOf(docs, Math.min(shardCount, docs.length));
+      const all = enginesOf(docs, Math.min(shardCount, docs.length));
       const isDefining = (path: string): boolean => defining.has(path);
       const order = await pathsOf(all, name, 1_000_000);
       const best = order.find(isDefining);
@@ -158,7 +154,7 @@ async function streamed({ parts }: Engine, query: string, matches: number) {
 }
 
 void test('a limited stream sends the same files each time, as a blocking search begins', async () => {
-  const all = await enginesOf(DOCS, 7);
+  const all = enginesOf(DOCS, 7);
   for (const matches of [3, 40, 200]) {
     const [first] = await pathsOf(all, 'hold_lease', matches);
     const streams = [];

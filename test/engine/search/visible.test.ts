@@ -167,6 +167,8 @@ void test('hidden docs in a shared shard change no number', async () => {
     const repoAccess: RepoAccess = { base, extra: new Set(extra) };
     const isIn = ({ repoId }: { repoId: number }): boolean => canSee(repoAccess, repoId);
     const own = SHARERS.filter(isIn).map((repo) => alone.shardOf(repo, docsOf(repo.repoId, false)));
+    alone.publish(own, SHARERS.filter(isIn));
+    const shared = [() => false, (repoId: number) => !isIn({ repoId })].map(shareShard);
     for (const query of [
       ...QUERIES,
       'zzz',
@@ -175,13 +177,12 @@ void test('hidden docs in a shared shard change no number', async () => {
       'lang:rust',
       'c[a-z]+y z',
     ]) {
-      alone.publish(own, SHARERS.filter(isIn));
       const request = { matches: 1000, isRegexEnabled: true, whole: query.includes(' or ') };
       const expected = await alone.search(query, request);
       const answers: string[] = [];
-      for (const isOther of [() => false, (repoId: number) => !isIn({ repoId })]) {
+      for (const shard of shared) {
         const { signal } = new AbortController();
-        whole.publish([shareShard(isOther)], SHARERS);
+        whole.publish([shard], SHARERS);
         const answer = await whole.search(query, request, signal, repoAccess);
         assert.equal(JSON.stringify(answer.files), JSON.stringify(expected.files), query);
         assert.equal(answer.stats.fileCount, expected.stats.fileCount);
@@ -216,14 +217,15 @@ void test('definitions in hidden docs do not change a limited answer', async () 
   const [hider, owner] = REPOS;
   const { signal } = new AbortController();
   const repoAccess: RepoAccess = { base: new Set([owner!.repoId]), extra: new Set() };
+  const shards = [[], ['plum'], many, ['plum', ...many]].map((names) =>
+    whole.sharedShardOf([
+      { ...hider!, docs: [definingDoc('hidden.c', 'pear', names)] },
+      { ...owner!, docs: own },
+    ]),
+  );
   for (const query of ['plum', 'plu', 'plum pear']) {
     const answers: string[] = [];
-    for (const names of [[], ['plum'], many, ['plum', ...many]]) {
-      const hidden = definingDoc('hidden.c', 'pear', names);
-      const shard = whole.sharedShardOf([
-        { ...hider!, docs: [hidden] },
-        { ...owner!, docs: own },
-      ]);
+    for (const shard of shards) {
       whole.publish([shard], [hider!, owner!]);
       const answer = await whole.search(query, { matches: 5 }, signal, repoAccess);
       answers.push(comparable(answer));
@@ -239,16 +241,18 @@ void test('names of hidden docs do not change a limited answer', async () => {
   const [hider, owner] = REPOS;
   const { signal } = new AbortController();
   const repoAccess: RepoAccess = { base: new Set([owner!.repoId]), extra: new Set() };
+  const shards = [1, 20, 300].map((count) => {
+    const docs = Array.from({ length: 300 }, (_, i) =>
+      definingDoc(i < count ? `${i}/pear/plum.c` : `${i}/x.h`, `pear ${i}`, []),
+    );
+    return whole.sharedShardOf([
+      { ...hider!, docs },
+      { ...owner!, docs: own },
+    ]);
+  });
   for (const query of ['plum', 'plum pear', 'pear plum c']) {
     const answers: string[] = [];
-    for (const count of [1, 20, 300]) {
-      const docs = Array.from({ length: 300 }, (_, i) =>
-        definingDoc(i < count ? `${i}/pear/plum.c` : `${i}/x.h`, `pear ${i}`, []),
-      );
-      const shard = whole.sharedShardOf([
-        { ...hider!, docs },
-        { ...owner!, docs: own },
-      ]);
+    for (const shard of shards) {
       whole.publish([shard], [hider!, owner!]);
       answers.push(comparable(await whole.search(query, { matches: 5 }, signal, repoAccess)));
     }
@@ -258,10 +262,10 @@ void test('names of hidden docs do not change a limited answer', async () => {
 
 void test('docs of a removed repo in a shared shard change no number', async () => {
   const [, ...remaining] = SHARERS;
+  const shards = [() => false, (repoId: number) => repoId === 1].map(shareShard);
   for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
     const answers: string[] = [];
-    for (const isOther of [() => false, (repoId: number) => repoId === 1]) {
-      const shard = shareShard(isOther);
+    for (const shard of shards) {
       whole.publish([{ ...shard, parts: shard.parts.slice(1) }], remaining);
       const answer = await whole.search(query, { isRegexEnabled: true });
       const { files: _, accumulatedStats } = await streamed(whole, query, SEES_ALL);
