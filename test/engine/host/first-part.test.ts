@@ -48,6 +48,7 @@ function makeDocs(): TestDoc[] {
 }
 
 const DOCS = makeDocs();
+const SHARD = buildShard(await coreModule('release'), temporaryFolder(), REPO, DOCS);
 /** Docs with "COMMON". */
 const UPPER_CASE_COUNT = DOCS.filter(({ bytes }) => Buffer.from(bytes).includes('COMMON')).length;
 /** By text: whether it is an expression. */
@@ -84,9 +85,8 @@ for (const build of ['debug', 'release'] as const) {
   void test(`the units of the first part are the first ones of all, ${build}`, async () => {
     const module = await coreModule(build);
     const searcher = new Searcher(module);
-    const shard = buildShard(module, temporaryFolder(), REPO, DOCS);
-    assert.deepEqual(searcher.setShards([shard]), []);
-    const { shardId } = shard;
+    assert.deepEqual(searcher.setShards([SHARD]), []);
+    const { shardId } = SHARD;
     for (const isCaseSensitive of build === 'debug' ? [false] : [false, true])
       for (const [query, isRegex] of Object.entries(LONG)) {
         searcher.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
@@ -96,21 +96,19 @@ for (const build of ['debug', 'release'] as const) {
         const units = unitsOf(searcher, part.unitCount);
         const whole = searcher.bind(shardId);
         assert.equal(whole.isPart, false);
-        assert.deepEqual(units, unitsOf(searcher, whole.unitCount).slice(0, part.unitCount), query);
+        const all = unitsOf(searcher, whole.unitCount);
+        assert.deepEqual(units, all.slice(0, part.unitCount), query);
         if (!isLone) continue;
         assert.ok(part.unitCount > 0 && part.unitCount < whole.unitCount, query);
         assert.ok(part.candidateDocs < whole.candidateDocs, query);
         assert.ok(part.indexBytes < whole.indexBytes, query);
+        if (build === 'debug') continue;
         // Reusing the part's blocks does not change the whole binding.
         const fresh = new Searcher(module);
-        assert.deepEqual(fresh.setShards([shard]), []);
+        assert.deepEqual(fresh.setShards([SHARD]), []);
         fresh.beginPlan(encodedPlan(query, isRegex, [], isCaseSensitive));
         assert.deepEqual(fresh.bind(shardId), whole, query);
-        assert.deepEqual(
-          unitsOf(fresh, whole.unitCount),
-          unitsOf(searcher, whole.unitCount),
-          query,
-        );
+        assert.deepEqual(unitsOf(fresh, whole.unitCount), all, query);
       }
     // All blocks have its grams, and few its capitals.
     searcher.beginPlan(encodedPlan('COMMON', false, [], true));
@@ -130,13 +128,14 @@ for (const build of ['debug', 'release'] as const) {
 }
 
 void test('answers do not depend on threads, nor on whether the part was enough', async () => {
-  await using inline = await Engine.over(DOCS);
-  await using onThread = await Engine.over(DOCS, { inlineNs: 0n });
-  await using onThreads = await Engine.over(DOCS, { workers: 3, inlineNs: 0n });
+  await using inline = await Engine.open();
+  await using onThread = await Engine.open({ inlineNs: 0n });
+  await using onThreads = await Engine.open({ workers: 3, inlineNs: 0n });
+  for (const engine of [inline, onThread, onThreads]) engine.publish([SHARD], [REPO]);
   for (const [query, isRegexEnabled] of Object.entries(LONG)) {
-    for (const matches of [1, 30, 150, 200, 201, 6000]) {
+    for (const matches of [1, 200, 201, 6000]) {
       const answers: unknown[] = [];
-      for (const engine of [inline, onThread, onThreads, onThreads])
+      for (const engine of [inline, onThread, onThreads])
         answers.push(timeless(await engine.search(query, { matches, isRegexEnabled })));
       for (const answer of answers) assert.deepEqual(answer, answers[0], `${query} ${matches}`);
     }
