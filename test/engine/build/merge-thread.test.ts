@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { MergeOrder } from '../../../daemon/engine/build/merge.ts';
 import { MergeThread } from '../../../daemon/engine/build/merge-thread.ts';
 import {
@@ -17,8 +17,7 @@ import {
   temporaryFolder,
 } from '../host/harness.ts';
 
-/** A thread is some 60 ms old when it has loaded what it needs, on a machine with nothing else to do. */
-const LATEST_MS = 120;
+const ROUNDS = 16;
 
 async function orderOfThree(): Promise<{ order: MergeOrder; module: WebAssembly.Module }> {
   const module = await coreModule('release');
@@ -41,21 +40,28 @@ async function orderOfThree(): Promise<{ order: MergeOrder; module: WebAssembly.
 
 void test('a merge can be aborted at any moment', async () => {
   const { order, module } = await orderOfThree();
+  const folder = path.dirname(order.path);
   let abortedCount = 0;
-  for (let ms = 0; ms < LATEST_MS; ms += 3) {
+  for (let round = 0; round < ROUNDS; round++) {
     const thread = new MergeThread(module);
     const stop = new AbortController();
-    const merge = thread.run(order, stop.signal).catch((error: unknown) => error);
-    await sleep(ms);
+    const state = { isOver: false };
+    const merge = thread
+      .run(order, stop.signal)
+      .catch((error: unknown) => error)
+      .finally(() => (state.isOver = true));
+    // A thread is some 60 ms old when it has loaded what it needs; every other one writes already.
+    if (round % 2 === 0) await sleep(6 * round);
+    else while (!state.isOver && readdirSync(folder).length === 0) await setImmediate();
     stop.abort(new Error('given up'));
     const outcome = await merge;
     if (outcome instanceof Error) {
       abortedCount++;
       assert.match(outcome.message, /given up/);
-      assert.deepEqual(readdirSync(path.dirname(order.path)), []);
+      assert.deepEqual(readdirSync(folder), []);
     }
     // The next one gets another thread.
-    if (ms % 15 === 0)
+    if (round % 4 === 0)
       assert.equal((await thread.run(order, new AbortController().signal)).docCount, 3);
     await thread.close();
     rmSync(order.path, { force: true });
