@@ -71,13 +71,11 @@ test('with all engines each language uses the better one', { skip: NO_CTAGS }, a
     languages.map((language) => both.engineOf(language)).join(' '),
     'ctags ctags ctags tree-sitter tree-sitter tree-sitter tree-sitter patterns patterns',
   );
-  for (const [name, language] of SAMPLES) {
-    const content = sampleContent(name);
-    const engine = both.engineOf(language) ?? 'both';
-    const found = formatSymbols(content, await symbolsIn(both, language, content));
-    if (engine !== 'ctags') assert.deepEqual(found, expectedSymbols(name, engine));
-    else assert.ok(found.length > 0);
-  }
+  for (const [, language, engines] of SAMPLES)
+    assert.ok(engines.includes(both.engineOf(language)!));
+  const content = sampleContent('go');
+  const found = formatSymbols(content, await symbolsIn(both, 'Go', content));
+  assert.deepEqual(found, expectedSymbols('go', 'tree-sitter'));
   // Too large for tree-sitter.
   const large = Buffer.concat([
     Buffer.alloc(17 << 20, '// nothing\n'),
