@@ -21,8 +21,8 @@ if (tree === undefined || record === undefined)
   throw new Error('endurance TREE RECORD [HOURS [RATE]]');
 const SHARE = 0.8;
 const ROW_MS = 60_000;
-/** Warm, as the code of a new process is slow. */
-const WARMUP_MS = 60_000;
+/** On one core a new process took four minutes until a request cost what it costs later. */
+const WARMUP_MS = 240_000;
 const CAPACITY_MS = 30_000;
 const CONNECTIONS = 8;
 const COMMIT_EVERY_MS = 10_000;
