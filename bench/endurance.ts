@@ -6,6 +6,7 @@
 // skips the measurement of the capacity.
 
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -17,8 +18,10 @@ import { buildIndex, folderSize, privateMemorySize, procSize, startDaemon } from
 import { processorMs } from './load.ts';
 
 const [tree, record, hours = '2', givenRate] = process.argv.slice(2);
-if (tree === undefined || record === undefined)
+if (tree === undefined || record === undefined || !(Number(hours) > 0))
   throw new Error('endurance TREE RECORD [HOURS [RATE]]');
+if (givenRate !== undefined && !(Number(givenRate) > 0))
+  throw new Error(`a rate is a number of requests a second, not ${givenRate}`);
 const SHARE = 0.8;
 const ROW_MS = 60_000;
 /** On one core a new process took four minutes until a request cost what it costs later. */
@@ -35,11 +38,19 @@ const repoPath = path.join(work, 'repo.git');
 const dataDir = path.join(work, 'data');
 git(['init', '-q', '--bare', '-b', 'main', repoPath]);
 git(['--git-dir', repoPath, '--work-tree', tree, 'add', '-A', '-f', '.']);
-const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+const author = [
+  '-c',
+  'user.name=A',
+  '-c',
+  'user.email=a@example.com',
+  '-c',
+  'commit.gpgSign=false',
+];
 git([...author, '--git-dir', repoPath, '--work-tree', tree, 'commit', '-q', '-m', 'all']);
 const names = git(['--git-dir', repoPath, 'ls-files'])
   .split('\n')
   .filter((name) => /\.(?:c|h|ts|js|py|go|java)$/.test(name));
+if (names.length === 0) throw new Error(`${tree} has no source file`);
 await buildIndex([repoPath], dataDir);
 const daemon = await startDaemon([repoPath], dataDir);
 const agent = new Agent({ keepAlive: true, maxSockets: 1000 });
@@ -133,7 +144,8 @@ async function commit(version: number): Promise<string> {
   child.stdin.end(
     Buffer.from(`${head}data 1\nx\nfrom refs/heads/main^0\n${parts.join('')}`, 'latin1'),
   );
-  await new Promise((resolve) => child.once('close', resolve));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`git fast-import ended with ${String(code)}`);
   return word;
 }
 
@@ -183,27 +195,34 @@ async function answersASecond(ms: number): Promise<number> {
   return (count * 1000) / (performance.now() - startMs);
 }
 
-const commits = commitForHours();
-await answersASecond(WARMUP_MS);
-const rate =
-  givenRate === undefined ? SHARE * (await answersASecond(CAPACITY_MS)) : Number(givenRate);
-process.stdout.write(`${rate.toFixed(0)} requests a second\n`);
-
 const rows: object[] = [];
 const statuses = new Map<number, number>();
 let times: number[] = [];
-for (let minute = 1; minute <= Number(hours) * 60; minute++) {
-  await openLoop(ask, rate, Math.ceil((rate * ROW_MS) / 1000), (_, reply, ms) => {
-    statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-    times.push(ms);
-  });
-  addRow(minute);
+try {
+  const commits = commitForHours();
+  // Reported as soon as one fails, not after hours.
+  await Promise.race([commits, serveForHours()]);
+  end.abort();
+  await commits;
+} finally {
+  await daemon.stop();
 }
-end.abort();
-await commits;
-await daemon.stop();
 
-function addRow(minute: number): void {
+async function serveForHours(): Promise<void> {
+  await answersASecond(WARMUP_MS);
+  const rate =
+    givenRate === undefined ? SHARE * (await answersASecond(CAPACITY_MS)) : Number(givenRate);
+  process.stdout.write(`${rate.toFixed(0)} requests a second\n`);
+  for (let minute = 1; minute <= Number(hours) * 60; minute++) {
+    await openLoop(ask, rate, Math.ceil((rate * ROW_MS) / 1000), (_, reply, ms) => {
+      statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+      times.push(ms);
+    });
+    addRow(minute, rate);
+  }
+}
+
+function addRow(minute: number, rate: number): void {
   const proc = `/proc/${String(daemon.pid)}`;
   const sorted = times.sort((a, b) => a - b);
   const knownLags = lags.filter((ms) => ms !== undefined).sort((a, b) => a - b);

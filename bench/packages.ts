@@ -24,8 +24,10 @@ const manifestSchema = z.object({
 type Manifest = z.infer<typeof manifestSchema>;
 const lockSchema = z.object({ packages: z.record(z.string(), z.unknown()) });
 
-const [folder = '', count = ''] = process.argv.slice(2);
-if (Number(count) <= 0) throw new Error('which folder, how many?');
+const [folderArgument = '', countArgument] = process.argv.slice(2);
+const count = Number(countArgument);
+if (folderArgument === '' || !(count > 0)) throw new Error('packages FOLDER COUNT');
+const folder = path.resolve(folderArgument);
 const list = `${folder}.list`;
 const registry = run('npm', ['config', 'get', 'registry']).trim().replace(/\/$/, '');
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-packages-'));
@@ -33,6 +35,8 @@ process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 mkdirSync(folder, { recursive: true });
 
 const listed = existsSync(list) ? readFileSync(list, 'utf8').trim().split('\n') : undefined;
+if (listed !== undefined && listed.length < count)
+  throw new Error(`${list} names ${listed.length} packages; delete it to find more`);
 const queue = listed ?? ownPackages();
 const seen = new Set(queue);
 let next = 0;
@@ -43,13 +47,17 @@ process.stdout.write(`${String(made)} repositories\n`);
 
 /** Names, or names with versions ("@scope/name@1.2.3"). */
 async function makeNext(): Promise<void> {
-  while (made < Number(count) && next < queue.length) {
+  while (made < count && next < queue.length) {
     const packageId = queue[next++]!;
     const manifest = await retried(() => manifestOf(packageId));
     if (manifest === undefined) continue;
     if (listed === undefined) enqueue(manifest);
-    if ((await retried(() => makeRepo(manifest))) !== true) continue;
+    // Counted before it is made: others are made at the same time.
     made++;
+    if ((await retried(() => makeRepo(manifest))) !== true) {
+      made--;
+      continue;
+    }
     if (listed === undefined) appendFileSync(list, `${manifest.name}@${manifest.version}\n`);
   }
 }
@@ -85,7 +93,14 @@ async function makeRepo({ name, version, dist }: Manifest): Promise<boolean> {
   run('git', ['init', '-q', '--bare', '--template=', '-b', 'main', repo]);
   const git = ['--git-dir', repo, '--work-tree', tree];
   run('git', [...git, 'add', '-A', '-f', '.']);
-  const author = ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+  const author = [
+    '-c',
+    'user.name=A',
+    '-c',
+    'user.email=a@example.com',
+    '-c',
+    'commit.gpgSign=false',
+  ];
   run('git', [...author, ...git, 'commit', '-q', '-m', `${name} ${version}`]);
   rmSync(tree, { recursive: true, force: true });
   return true;

@@ -80,8 +80,17 @@ function byReason(files) {
   return [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ');
 }
 
-const options = { all: { type: 'boolean' }, ci: { type: 'boolean' } };
-const { values, positionals: words } = parseArgs({ options, allowPositionals: true });
+function readArguments() {
+  const options = { all: { type: 'boolean' }, ci: { type: 'boolean' } };
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+const { values, positionals: words } = readArguments();
 const { all: isAll = false, ci: isCiOnly = false } = values;
 if (process.env['TRAWL_TEST_SEED'] === 'random') {
   process.env['TRAWL_TEST_SEED'] = String(Date.now() % 1_000_000);

@@ -85,8 +85,8 @@ function allPresented(
   const isFinal = source === 'oauth' || source === 'scoped_access_token';
   const names = isFinal ? [] : [API_KEY_HEADER, ...aliases.map((name) => name.toLowerCase())];
   const keys = names.map((name): Presented | undefined => {
-    const value = headers.get(name)?.trim();
-    return value === undefined ? undefined : { source: 'api_key', value };
+    const value = headers.get(name)?.trim() ?? '';
+    return value === '' ? undefined : { source: 'api_key', value };
   });
   return [session, authorization, ...keys].filter((one) => one !== undefined);
 }

@@ -177,9 +177,10 @@ async function pinIndex(catalog: Catalog, withIndex: boolean): Promise<PinnedInd
     } catch (error) {
       await release({ files });
       if (systemCodeOf(error) === 'ENOENT' && catalog.version !== version) continue;
+      const isMissing = systemCodeOf(error) === 'ENOENT';
+      const remedy = isMissing ? ', or restart "trawl serve", which builds it again' : '';
       throw new BackupError(
-        `a file of the index cannot be read: ${messageOf(error)}; back up without --with-index, or ` +
-          'start "trawl serve", which builds it again',
+        `a file of the index cannot be read: ${messageOf(error)}; back up without --with-index${remedy}`,
         { cause: error },
       );
     }

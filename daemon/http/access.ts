@@ -67,13 +67,13 @@ export function findCaller(parts: AccessParts, access: Access): MaybePromise<voi
   if (endpoint.access === 'none') access.callerFinder = () => callerOrAnonymous(finder);
   // Why: a tool client renews or reports what is refused; as a guest it would go on and miss repositories.
   else if (endpoint.isForTools === true && accounts.callers.hasPresented(request.headers))
-    access.callerFinder = () => thenDo(finder(), unlessGuest);
+    access.callerFinder = () => thenDo(finder(), unlessAnonymous);
   else access.callerFinder = finder;
   return thenDo(access.callerFinder(), (caller) => noteCaller(accounts, access, caller));
 }
 
-function unlessGuest(caller: Caller | undefined): Caller | undefined {
-  return caller?.source === 'guest' ? undefined : caller;
+function unlessAnonymous(caller: Caller | undefined): Caller | undefined {
+  return caller?.person === undefined ? undefined : caller;
 }
 
 /** A failed lookup counts as anonymous where the endpoint needs no caller. */

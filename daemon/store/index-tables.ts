@@ -50,7 +50,7 @@ export interface IndexContent {
 
 /**
  * Checks and reads the file. It is created if it is missing and the caller is the owner.
- * Errors: CatalogError; NOT_READY.
+ * Errors: CatalogError; NOT_READY; the file system's.
  */
 export function readIndex(dataDir: string, isOwner: boolean): IndexContent {
   const file = path.join(dataDir, INDEX_FILE);

@@ -116,8 +116,8 @@ const FOLLOWERS: ReadonlyMap<SymbolKind, string> = new Map([
   ...(['class', 'struct', 'union', 'enum'] as const).map((kind) => [kind, '{:<(\\'] as const),
 ]);
 
-/** Before a name that is used, not declared: `int z = y, y = 2`. */
-const VALUE_BEFORE = /[-=+/%|^?!~(]\s*$/;
+/** Before a name that is used, not declared: `int z = y, y = 2`. The end of a comment is none. */
+const VALUE_BEFORE = /(?:[-=+%|^?!~(]|(?<!\*)\/)\s*$/;
 
 /** Bound: time, on a line with one name thousands of times. */
 const POSITIONS_MAX = 16;

@@ -28,8 +28,8 @@ export class GitPathError extends Error {
 export class GitFileError extends Error {
   override readonly name = 'GitFileError';
 
-  constructor(location: string) {
-    super(`${location} is neither a file nor a folder`);
+  constructor(location: string, what = 'is neither a file nor a folder') {
+    super(`${location} ${what}`);
   }
 }
 
@@ -294,12 +294,14 @@ export function readName(file: string): string | undefined {
 
 /**
  * The text of a file that contains paths; undefined: no file. Errors: GitPathError if git could read another path than we
- * do: NUL ends its texts, and its bytes are not always UTF-8.
+ * do: NUL ends its texts, and its bytes are not always UTF-8. GitFileError: it is too large.
  */
 function readText(file: string): string | undefined {
   const status = statSync(file, { throwIfNoEntry: false });
   if (status?.isFile() !== true) return undefined;
-  const bytes = status.size > NAMING_SIZE_MAX ? Buffer.of(0) : readFileSync(file);
+  if (status.size > NAMING_SIZE_MAX)
+    throw new GitFileError(file, `has more than ${NAMING_SIZE_MAX} bytes, so it names no folder`);
+  const bytes = readFileSync(file);
   if (bytes.includes(0) || !isUtf8(bytes)) throw new GitPathError(`${file} leads to`);
   return bytes.toString('utf8');
 }

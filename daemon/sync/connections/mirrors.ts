@@ -182,7 +182,7 @@ export class Mirrors {
     const { facts } = repoHost;
     let isRefused = true;
     for (const [index, { host, caFile }] of remotes.entries()) {
-      let isAnonymous = false;
+      let isAnonymous: boolean | undefined;
       try {
         onFetch({ phase: 'asking', done: 0, total: 0, unit: 'objects' });
         const credential = await host.gitCredential(facts, signal);
@@ -214,7 +214,9 @@ export class Mirrors {
         if (error instanceof OtherRepositoryError) throw error;
         isRefused &&= isRefusal(error);
         if (index === remotes.length - 1) {
-          if (isRefused) await this.#confirmRefused(repoId, repoHost, host, signal, isAnonymous);
+          // Without an answer to the request for a credential nothing says what git may fetch.
+          if (isRefused && isAnonymous !== undefined)
+            await this.#confirmRefused(repoId, repoHost, host, signal, isAnonymous);
           throw error;
         }
         log.warn('a repository could not be fetched by one of its connections', {

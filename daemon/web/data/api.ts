@@ -107,11 +107,10 @@ async function toFailure(response: Response, method?: string): Promise<ApiFailur
       throw new TypeError('no answer of the daemon');
     return new ApiFailure(status, errorCode, message, seconds);
   } catch {
-    // It has no body, whoever answered.
+    // An answer to HEAD has no body, whoever sent it. Every other error of the daemon has both: a proxy answered.
+    if (UNREACHED.includes(status)) return new OfflineError();
     if (method === 'HEAD')
       return new ApiFailure(status, 'UNKNOWN', `The answer was ${status}.`, seconds);
-    // Every error of the daemon has both; a proxy answered.
-    if (UNREACHED.includes(status)) return new OfflineError();
     return ofProxy(response, seconds);
   }
 }

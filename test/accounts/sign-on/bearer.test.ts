@@ -214,7 +214,9 @@ test('with an unavailable issuer nobody is authenticated, and other callers are 
   const value = await issuer.sign(claimsOf(issuer));
   for (let i = 0; i < 5; i++) assert.equal(await statusOf(world, value), 401);
   assert.equal(issuer.countOf('/keys'), 1);
-  const [line] = world.lines.filter(({ message }) => message === 'tokens could not be checked');
+  const [line] = world.lines.filter(
+    ({ message }) => message === 'tokens of an identity provider could not be verified',
+  );
   assert.match(String(line?.['reason']), /did not answer correctly.*: an answer with status 500$/);
   assert.equal(await statusOf(world, world.memberKey), 200);
 });

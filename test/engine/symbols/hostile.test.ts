@@ -72,6 +72,13 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       );
     });
 
+    test('a name behind a comment that has it too', async () => {
+      const content = 'typedef struct { int a; } /* foo */ foo;\nint /* old: n */ n;\n';
+      const symbols = await symbolsIn(extractor, 'C', Buffer.from(content));
+      const starts = symbols.map(({ start }) => start);
+      for (const name of ['foo;', 'n;\n']) assert.ok(starts.includes(content.indexOf(name)), name);
+    });
+
     test('a line of a megabyte', async () => {
       const parts = Array.from(
         { length: 20_000 },
