@@ -184,7 +184,7 @@ function filesOf(file: CheckedFile | undefined): string[] {
   );
 }
 
-/** Guess: time to notice that a renewal does not work. */
+/** Source: certbot renews 30 days before the end, so with 14 left renewing has failed for two weeks. */
 const RENEWED_MS = 14 * 86_400_000;
 
 async function checkTls(files: TlsFiles) {

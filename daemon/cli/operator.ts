@@ -18,7 +18,7 @@ import { RequestError, isErrorObject, UsageError } from './errors.ts';
 /** A daemon takes the lock a moment before it listens, and releases it a moment after it stops. */
 const WAIT_MS = 5_000;
 const PAUSE_MS = 50;
-/** Guess: longer than a busy daemon takes. */
+/** Bound: the longest known stop of a daemon is a commit on a busy disk, 0.7 s (store/README.md). */
 const SILENCE_MS = 20_000;
 /** Items of a page: the operator's limit. */
 const PER_PAGE = 5_000;

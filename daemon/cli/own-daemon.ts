@@ -7,7 +7,7 @@ import { findControlPath } from '../base/config/control-path.ts';
 import type { ControlCall } from './control-client.ts';
 import { type Daemon, lostError, readBody, refusal } from './remote-search.ts';
 
-/** Guess: longer than a busy daemon takes; then the index is opened here. */
+/** Bound: as in operator.ts. After it the index is opened here. */
 const SILENCE_MS = 1_000;
 
 /** Undefined: none runs, or it does not answer searches yet. */

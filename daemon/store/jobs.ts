@@ -328,7 +328,7 @@ export function startAttempt(job: JobWrite, now: number, leaseMs: number): JobWr
   };
 }
 
-/** Guess: no job waits longer, so a later time is of a clock that was set back since. */
+/** Bound: a job waits an hour and a half at most (sync/jobs/job-runner.ts), so a later time is of a clock that was set back since. */
 const WAIT_MS_MAX = 2 * HOUR_MS;
 
 function isDue(where: ExpressionBuilder<Schema, 'jobs'>, now: number) {

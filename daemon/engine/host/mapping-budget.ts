@@ -1,5 +1,5 @@
 // Limits the mappings of each searcher: a process that exceeds vm.max_map_count dies. The first shards stay mapped. Further
-// ones are mapped for each search (Guess: 30 to 40 us), and the last few stay mapped; without time slices they are refused.
+// ones are mapped for each search, and the last few stay mapped; without time slices they are refused.
 
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 
-/** Guess: twice what a request may take, and enough for a busy machine. */
+/** Bound: two checks a second of each git, also where gitTimeoutMs is below a second. */
 const STALL_MS_MIN = 2_000;
 const CHECKS = 4;
 /** Checks without progress if only the output of the process is known. */

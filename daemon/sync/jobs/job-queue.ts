@@ -18,7 +18,7 @@ import type { JobLimits } from './job-limits.ts';
 
 /** Guess: how long `without` waits for running jobs, while the other targets stay locked. */
 const WAIT_MS_MAX = 10_000;
-/** Guess: pause before the store is tried again. */
+/** Bound: attempts at a store that fails. Nothing else waits for it: jobs run meanwhile. */
 const STORE_PAUSE_MS = 5_000;
 /** The longest time that a timer takes. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;

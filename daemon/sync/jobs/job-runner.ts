@@ -337,7 +337,7 @@ export abstract class JobRunner<
 
 /** Per failure, in answers; the log has all of it. */
 const REASON_SIZE_MAX = 500;
-/** Guess: repos listed by name. */
+/** Bound: size of an answer; the log names the others, too. */
 const LISTED_MAX = 10;
 
 /** Name of a queue, words for one target, many targets and the work, and the log message of a failed attempt. */

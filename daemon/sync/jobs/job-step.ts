@@ -28,7 +28,7 @@ export function fetchReporter(
 ): (step: FetchStep) => void {
   let saidMs = performance.now();
   return ({ phase, done, total, receivedSize }) => {
-    // Guess: 2 hours of it stay below the number of kept lines.
+    // Bound: 480 lines in 2 hours, the default of repoIndexTimeoutMs; a job keeps 500.
     if (performance.now() - saidMs < 15_000) return;
     saidMs = performance.now();
     const percent = total === 0 ? 0 : Math.floor((100 * done) / total);

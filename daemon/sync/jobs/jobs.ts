@@ -51,7 +51,7 @@ export interface JobsOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
 
-/** Guess: people read this many lines about repos that did not change. */
+/** Bound: lines of the log about repos that did not change; one line counts further ones. */
 const UNCHANGED_LINES_MAX = 10;
 
 /** API.md 20.2: how long jobs stay in the store. */

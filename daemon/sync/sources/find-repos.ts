@@ -80,7 +80,7 @@ export async function findRepos(root: string, signal?: AbortSignal): Promise<Fou
       break;
     }
     const next: FolderLocation[] = [];
-    // Guess: 16 at a time, as searching waits for the disk.
+    // Bound: folders in memory. Node.js reads four of them at a time (its thread pool), so more would only wait.
     for (let start = 0; start < level.length; start += 16) {
       signal?.throwIfAborted();
       const some = level.slice(start, start + 16);
