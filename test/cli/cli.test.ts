@@ -69,6 +69,13 @@ test('help: lines fill 80 columns, except at the end of a sentence, an item or a
   }
 });
 
+test('help: examples name shards as they are named, or by a word in their place', async () => {
+  const { stdout } = await trawl(['inspect', '--help']);
+  const names = [...stdout.matchAll(/shards\/(\w+)\.shard/g)].map(([, name]) => name ?? '');
+  assert.ok(names.length > 0);
+  for (const name of names) assert.match(name, /^(?:[0-9a-f]{64}|ID)$/);
+});
+
 const INVALID_CALLS: readonly (readonly [args: readonly string[], message: RegExp])[] = [
   [[], /Usage: trawl/],
   [['serach', 'x'], /unknown command 'serach'[^]*search/],

@@ -84,8 +84,8 @@ export function addInspectCommand(program: Command, { stdout }: CliContext): voi
   addFileOptions(command);
   addExamples(command, [
     'trawl inspect',
-    'trawl inspect .trawl/shards/00000001.shard',
-    'trawl inspect --trigram abc --json .trawl/shards/00000001.shard',
+    'trawl inspect .trawl/shards/ID.shard',
+    'trawl inspect --trigram abc --json .trawl/shards/ID.shard',
   ]);
   command.action(async (path: string | undefined, flags: InspectFlags) => {
     const { docs, skipped, trigram, json } = flags;
