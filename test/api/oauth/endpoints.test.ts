@@ -115,6 +115,7 @@ test('a tool client with an old or a wrong credential is no guest: it learns tha
     assert.equal((await beginTools(world, `Bearer ${wrong}`)).status, 401, wrong);
   assert.equal((await beginTools(world)).status, 200);
   assert.equal((await beginTools(world, 'Basic YTpi')).status, 200);
+  assert.equal((await beginTools(world, undefined, { 'x-service-api-key': '' })).status, 200);
   assert.equal(await statusWith(world, old), 200);
 });
 

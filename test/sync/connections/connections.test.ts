@@ -529,9 +529,12 @@ test('a public repository that the host refuses is hidden until the host gives i
   renameSync(makeRepo(PLUM), folder);
   const host = hostOf(folder);
   let credentialCount = 0;
+  let credentialFault: HostError | undefined;
   const gitCredential = () => {
     credentialCount++;
-    return Promise.resolve(undefined);
+    return credentialFault === undefined
+      ? Promise.resolve(undefined)
+      : Promise.reject(credentialFault);
   };
   const open = (name: string) => ({ ...host.open(name), gitCredential });
   await using index = await settled({ open }, { settings: ENFORCING });
@@ -560,6 +563,12 @@ test('a public repository that the host refuses is hidden until the host gives i
     await fetchNow();
     assert.equal((await guestFinds('plum')).length, 1, code);
   }
+  // The credential is refused: that says nothing about the repository.
+  credentialFault = new HostError('NOT_ALLOWED', 'suspended');
+  host.failAt = 0;
+  host.answerPath = refuse('NOT_FOUND');
+  await fetchNow();
+  assert.equal((await guestFinds('plum')).length, 1);
 });
 
 test('a page read before a repository became private does not show it again', async () => {
