@@ -62,14 +62,17 @@ function quietFolder(repoPath: string): string {
 function gitOptions(context: HistoryContext, tail: TreePath | undefined): GitOptions {
   const { repoPath, env, mailmap, timeoutMs, signal } = context;
   const rawTail = tail?.rawPath;
+  const cwd = quietFolder(repoPath);
   return {
     repoPath,
-    cwd: quietFolder(repoPath),
+    cwd,
     settings: [`core.bigFileThreshold=${TEXT_SIZE_MAX}`, `mailmap.blob=${mailmap ?? ''}`],
     env: {
       // Why: patterns match letters, not bytes. With a name in other bytes the shell must see bytes.
       LC_ALL: rawTail === undefined ? 'C.UTF-8' : 'C',
       GIT_IMPLICIT_WORK_TREE: '0',
+      // Why: diff-tree reads `.gitattributes` there too. No such file exists.
+      GIT_INDEX_FILE: path.join(cwd, 'no-index'),
       ...env,
     },
     timeoutMs,

@@ -10,7 +10,7 @@ import path from 'node:path';
 import test from 'node:test';
 import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
 import { RefError } from '../../../daemon/sources/git/names.ts';
-import { git, temporaryFolder } from '../git/fixture.ts';
+import { commitFiles, git, makeRepo, temporaryFolder } from '../git/fixture.ts';
 import { authorsOf, blameOf, changesOf, hunksOf, lineCountsOf, logOf } from './oracle.ts';
 import { gitBytes, makeHistory, type MadeCommit } from './repos.ts';
 import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
@@ -379,6 +379,13 @@ test('authors with equal counts are ordered by name', async () => {
     found.map(({ name }) => name),
     names,
   );
+});
+
+test('attributes in the index of a work tree have no effect', async () => {
+  const repo = makeRepo({ 'a.txt': 'one\n', '.gitattributes': '*.txt -diff\n' });
+  commitFiles(repo, { 'a.txt': 'two\n' });
+  const [file] = await historyOf(repo).diff('main~1', 'main');
+  assert.deepEqual([file?.isBinary, file?.additions], [false, 1]);
 });
 
 test('lines that differ only in white space are equal where requested', async () => {
