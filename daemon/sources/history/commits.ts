@@ -2,6 +2,7 @@
 // change; the fields do, as branches and tags move.
 
 import { compareText, type TreePath } from '../../base/paths.ts';
+import { isoTimeOf } from '../git/iso-time.ts';
 import { type HistoryContext, type ListWindow, runHistory } from './process.ts';
 
 export interface CommitFilter {
@@ -120,9 +121,9 @@ export function linesOf(text: string): string[] {
   return text.split('\n').slice(0, -1);
 }
 
-const FIELDS = ['%H', '%aI', '%s', '%D', '%b', '%aN', '%aE', '%P'];
+const FIELDS = ['%H', '%ad', '%s', '%D', '%b', '%aN', '%aE', '%P'];
 
-/** git's text for an invalid date; in this form it repeats `%aI`, or gives years of seven digits. */
+/** As git shows an invalid date. */
 const NO_DATE = '1970-01-01T00:00:00+00:00';
 
 /** Refs shown as names of a commit, the same as git's. */
@@ -140,6 +141,7 @@ export async function readCommits(
     '--stdin',
     '-z',
     `--format=tformat:${FIELDS.join('%x00')}`,
+    '--date=raw',
     '--decorate=full',
     ...NAMES.map((name) => `--decorate-refs=${name}`),
     '--encoding=UTF-8',
@@ -160,6 +162,22 @@ function shortNames(decoration: string): string {
     .join(', ');
 }
 
+const ZONE = /^([+-])([01]\d|2[0-3])([0-5]\d)$/;
+
+/**
+ * A date in git's raw form, `<seconds> <zone>`, as ISO 8601; with a zone that no clock has in UTC. Why not `%aI`: git fails
+ * if the date is before 1970 in that zone.
+ */
+function dateOf(raw: string): string {
+  const [seconds = '', zone = ''] = raw.split(' ');
+  const time = seconds === '' ? undefined : isoTimeOf(Number(seconds));
+  if (time === undefined) return NO_DATE;
+  const [, sign = '+', hours = '00', minutes = '00'] = ZONE.exec(zone) ?? [];
+  const offset = Number(`${sign}${Number(hours) * 60 + Number(minutes)}`) * 60_000;
+  const local = new Date(Date.parse(time) + offset).toISOString();
+  return local.startsWith('+') ? NO_DATE : `${local.slice(0, 19)}${sign}${hours}:${minutes}`;
+}
+
 function parseCommits(text: string): CommitFields[] {
   const values = text.split('\0');
   const commits: CommitFields[] = [];
@@ -171,7 +189,7 @@ function parseCommits(text: string): CommitFields[] {
     const [authorName = '', authorEmail = '', parents = ''] = rest;
     commits.push({
       hash,
-      date: /^\d{4}-/.test(date) ? date : NO_DATE,
+      date: dateOf(date),
       message,
       refs: shortNames(refs),
       body,

@@ -368,6 +368,22 @@ test('the end of a shallow history is not a name of the commit', async () => {
   assert.equal(await names(), 'HEAD -> main, origin/main, origin/HEAD, grafted');
 });
 
+test('dates at the ends of the calendar, in any zone', async () => {
+  const expected = {
+    '0 -0700': '1969-12-31T17:00:00-07:00',
+    '1700000000 +1400': '2023-11-15T12:13:20+14:00',
+    '1700000000 -0030': '2023-11-14T21:43:20-00:30',
+    '1700000000 +9999': '2023-11-14T22:13:20+00:00',
+    '4294967296 +0000': '2106-02-07T06:28:16+00:00',
+    '253402300799 +0000': '9999-12-31T23:59:59+00:00',
+    '253402300799 +0100': '1970-01-01T00:00:00+00:00',
+  };
+  const dates = Object.keys(expected);
+  const { path: repo } = makeHistory(dates.map((date) => ({ date, committed: '1 +0000' })));
+  const { items } = await historyOf(repo).commits();
+  assert.deepEqual(items.map(({ date }) => date).toReversed(), Object.values(expected));
+});
+
 test('authors with equal counts are ordered by name', async () => {
   const names = ['A', 'A !x', 'A b', 'B'];
   const repo = makeHistory(
