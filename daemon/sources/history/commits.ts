@@ -51,8 +51,9 @@ function listCommand({ query, author, since, until }: CommitFilter): string[] {
     '--basic-regexp',
     '--regexp-ignore-case',
     ...(query === undefined ? [] : [`--grep=${query}`]),
-    ...(since === undefined ? [] : [`--max-age=${since}`]),
-    ...(until === undefined ? [] : [`--min-age=${until}`]),
+    // Why not --max-age: git reads it as a number of 32 bits.
+    ...(since === undefined ? [] : [`--since=@${since} +0000`]),
+    ...(until === undefined ? [] : [`--until=@${until} +0000`]),
   ];
 }
 

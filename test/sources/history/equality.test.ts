@@ -384,6 +384,18 @@ test('dates at the ends of the calendar, in any zone', async () => {
   assert.deepEqual(items.map(({ date }) => date).toReversed(), Object.values(expected));
 });
 
+test('times beyond 32 bits limit the commits', async () => {
+  const dates = ['1000000000 +0000', '4000000000 +0000', '5000000000 +0000', '9000000000 +0000'];
+  const { path: repo } = makeHistory(dates.map((date) => ({ date })));
+  const world = historyOf(repo);
+  const countOf = async (call: object): Promise<number> => (await world.commits(call)).total;
+  assert.equal(await countOf({ since: 4_000_000_000 }), 3);
+  assert.equal(await countOf({ since: 4_294_967_297 }), 2);
+  assert.equal(await countOf({ until: 4_294_967_296 }), 2);
+  assert.equal(await countOf({ until: 8_589_934_592 }), 3);
+  assert.equal(await countOf({ since: 5_000_000_000, until: 5_000_000_000 }), 1);
+});
+
 test('authors with equal counts are ordered by name', async () => {
   const names = ['A', 'A !x', 'A b', 'B'];
   const repo = makeHistory(
