@@ -50,6 +50,14 @@ export function refStateOf(repoPath: string): string {
   return hash('sha1', marks.join());
 }
 
+/** A text that changes whenever a shallow history gets other ends, or grafts change. Errors: as `refStateOf`. */
+export function historyEndsOf(repoPath: string): string {
+  const files = gitDirsOf(repoPath).flatMap((gitDir) =>
+    ['shallow', 'info/grafts'].map((name) => path.join(gitDir, name)),
+  );
+  return files.map(markOf).join();
+}
+
 /** Fingerprint of a file: git replaces files as a whole. "": no file. */
 function markOf(file: string): string {
   return markOfStatus(statusOf(file));

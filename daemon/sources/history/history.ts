@@ -10,6 +10,7 @@ import { withSlot } from '../git/git-slots.ts';
 import type { TreePath } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { noteReached } from '../git/reached.ts';
+import { historyEndsOf } from '../git/ref-state.ts';
 import { isFilePath, RefError } from '../git/names.ts';
 import { isRepoGone, RepoGoneError, resolveRef, withRepo } from '../git/resolve.ts';
 import { LRUCache } from 'lru-cache';
@@ -88,6 +89,8 @@ export interface DiffCall {
 interface Start {
   readonly repo: RepoRecord;
   readonly commit: string;
+  /** Of the history that git shows. */
+  readonly ends: string;
   readonly mailmap: string | undefined;
   readonly env: HistoryContext['env'];
 }
@@ -95,7 +98,7 @@ interface Start {
 export class History {
   readonly #options: HistoryOptions;
   readonly #graphs: GraphWriter;
-  /** They never change, as their keys contain commit ids. */
+  /** They never change, as their keys contain commit ids and the ends of history. */
   readonly #answers = new LRUCache<string, Buffer>({
     maxSize: 64 << 20,
     maxEntrySize: 8 << 20,
@@ -293,12 +296,13 @@ export class History {
   /** Resolves the start of history, and requests a graph for it. */
   async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
     const env = await this.#environmentOf(repo);
+    const ends = historyEndsOf(repo.source.path);
     const [commit, mailmap] = await Promise.all([
       resolveRef(repo, ref, signal, env),
       withRepo(repo, () => findMailmap(repo, signal)),
     ]);
     this.#graphs.request(repo, commit);
-    return { repo, commit, mailmap, env };
+    return { repo, commit, ends, mailmap, env };
   }
 
   /** Without a graph, walks only take longer. */
@@ -327,7 +331,7 @@ export class History {
     signal: AbortSignal,
     make: (context: HistoryContext) => Promise<Buffer>,
   ): Promise<Buffer> {
-    const text = JSON.stringify([start.repo.repoId, ...key]);
+    const text = JSON.stringify([start.repo.repoId, start.ends, ...key]);
     const cached = this.#answers.get(text);
     if (cached !== undefined) return cached;
     return this.#work.get(text, signal, async (all) => {

@@ -368,6 +368,18 @@ test('the end of a shallow history is not a name of the commit', async () => {
   assert.equal(await names(), 'HEAD -> main, origin/main, origin/HEAD, grafted');
 });
 
+test('a shallow history that is completed is shown whole', async () => {
+  const { path: full, commits } = makeHistory(commitsFor('sha1'));
+  const shallow = path.join(temporaryFolder(), 'shallow');
+  execFileSync('git', ['clone', '-q', '--bare', '--depth', '1', `file://${full}`, shallow]);
+  const world = historyOf(shallow);
+  assert.equal((await world.commits()).total, 1);
+  assert.equal((await world.blame('src/a.c')).ranges.length, 1);
+  execFileSync('git', ['fetch', '-q', '--unshallow'], { cwd: shallow });
+  assert.equal((await world.commits()).total, commits.length);
+  assert.deepEqual(await world.blame('src/a.c'), await historyOf(full).blame('src/a.c'));
+});
+
 test('dates at the ends of the calendar, in any zone', async () => {
   const expected = {
     '0 -0700': '1969-12-31T17:00:00-07:00',
