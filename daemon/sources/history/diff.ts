@@ -142,15 +142,15 @@ async function readPart(
   const page = all.slice(offset, offset + limit);
   const both = page.flatMap(({ oldPath, newPath }) => [oldPath, newPath]);
   const paths = [...new Set(both.filter((path) => path !== null))];
-  const found = new Map<string, FileDiff>();
-  const take = (files: Iterable<FileDiff>): void => {
-    for (const file of files) found.set(keyOf(file), file);
-  };
-  if (paths.length > 0 && !paths.some((one) => one.includes(REPLACEMENT)))
-    take(await readPatch(context, question, paths));
-  // Why: paths that are not UTF-8 cannot be passed together, and git may detect other renames among few files.
-  if (page.some((file) => !found.has(keyOf(file)))) take(await readPatch(context, question));
-  return { total: all.length, files: page.flatMap((file) => found.get(keyOf(file)) ?? []) };
+  // Why not always: paths that are not UTF-8 cannot be passed together, and git may detect other renames among few files.
+  if (paths.length > 0 && !paths.some((one) => one.includes(REPLACEMENT))) {
+    const some = [...(await readPatch(context, question, paths))];
+    const found = new Map(some.map((file) => [keyOf(file), file]));
+    const files = page.flatMap((file) => found.get(keyOf(file)) ?? []);
+    if (files.length === page.length) return { total: all.length, files };
+  }
+  const whole = page.length === 0 ? [] : [...(await readPatch(context, question))];
+  return { total: all.length, files: whole.slice(offset, offset + limit) };
 }
 
 function keyOf({ oldPath, newPath }: ChangedFile): string {

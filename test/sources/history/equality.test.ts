@@ -421,6 +421,16 @@ test('authors with equal counts are ordered by name', async () => {
   );
 });
 
+test('pages of files whose names look alike', async () => {
+  const files = { '"\\350.txt"': 'one\n', '"\\351.txt"': 'two\n' };
+  const { path: repo, commits } = makeHistory([{ files: {} }, { files }]);
+  const shown = await pagesOf(historyOf(repo), commits[0]!, commits[1]!);
+  assert.deepEqual(
+    shown.map(({ hunks }) => hunks[0]?.body),
+    ['+one', '+two'],
+  );
+});
+
 test('attributes in the index of a work tree have no effect', async () => {
   const repo = makeRepo({ 'a.txt': 'one\n', '.gitattributes': '*.txt -diff\n' });
   commitFiles(repo, { 'a.txt': 'two\n' });
