@@ -136,6 +136,7 @@ const LOST_OBJECTS: readonly RegExp[] = [
   /^fatal: unable to stream ([0-9a-f]{40,64}) to stdout$/m,
   /^fatal: (?:loose|packed) object ([0-9a-f]{40,64}) .*is corrupt$/m,
   /^error: Could not read ([0-9a-f]{40,64})$/m,
+  /^fatal: bad object ([0-9a-f]{40,64})$/m,
 ];
 
 /** A referenced object is missing or damaged, as in a partial clone. The message is for the caller. */

@@ -45,6 +45,16 @@ test('an exit code becomes a GitError with the message of git', async () => {
   assert.equal(await tryGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }), undefined);
 });
 
+test('a commit that was removed after its ref was read is a lost object', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const oid = '1'.repeat(40);
+  for (const command of ['rev-list', 'log', 'shortlog'])
+    await assert.rejects(runGit([command, oid, '--'], { repoPath: repo }), {
+      errorCode: 'NOT_FOUND',
+      oid,
+    });
+});
+
 test('the last message of git is reported, whatever precedes it', async () => {
   const repo = makeRepo({});
   const detailOf = async (...lines: string[]): Promise<string> => {
