@@ -39,12 +39,17 @@ export async function resolveRef(
   signal: AbortSignal,
   env?: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const commit = await findCommit(repo, ref, signal);
   const revision = ref ?? repo.defaultRevision;
-  if (isRefName(revision)) return commit;
-  const isServed = await withRepo(repo, () => isReached(repo.source.path, commit, { signal, env }));
-  if (isServed) return commit;
-  throw refError(revision);
+  let former: string | undefined;
+  for (;;) {
+    const commit = await findCommit(repo, ref, signal);
+    if (isRefName(revision)) return commit;
+    // Why again if it moved: a forced push leaves its former commit unreached.
+    if (commit === former) throw refError(revision);
+    const { path: repoPath } = repo.source;
+    if (await withRepo(repo, () => isReached(repoPath, commit, { signal, env }))) return commit;
+    former = commit;
+  }
 }
 
 async function findCommit(

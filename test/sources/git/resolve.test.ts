@@ -1,6 +1,8 @@
 // Resolving a ref to its commit, against `git rev-parse`; the refs of a work tree.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -92,6 +94,19 @@ test('a moved, packed or removed ref is noticed at once', async () => {
   assert.equal(await resolve(repo, 'other'), first);
   git(repo, 'branch', '-q', '-D', 'other');
   await assert.rejects(resolve(repo, 'other'), RefError);
+});
+
+test('a branch that is pushed by force again and again always exists', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const push = `git update-ref refs/heads/forced "$(git commit-tree -m "$i" 'main^{tree}')"`;
+  git(repo, 'branch', 'forced');
+  const name = { GIT_AUTHOR_NAME: 'A', GIT_COMMITTER_NAME: 'A', EMAIL: 'a@example.com' };
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', ...name };
+  const script = `for i in $(seq 200); do ${push}; done`;
+  const pushes = spawn('sh', ['-c', script], { cwd: repo, env });
+  const end = once(pushes, 'exit');
+  while (pushes.exitCode === null) assert.match(await resolve(repo, 'forced'), /^[0-9a-f]{40}$/);
+  assert.deepEqual(await end, [0, null]);
 });
 
 test('an empty repository, a detached HEAD, a shallow clone, a folder', async () => {
