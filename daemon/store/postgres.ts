@@ -179,9 +179,7 @@ function watched(client: PoolClient): PostgresPoolClient {
       const bound = values.map((value) => (typeof value === 'string' ? storable(value) : value));
       return await client.query(text, bound);
     } catch (error) {
-      // With these severities the server ends the connection.
-      if (!(error instanceof DatabaseError) || ['FATAL', 'PANIC'].includes(error.severity ?? ''))
-        isBroken = true;
+      isBroken ||= isOver(error);
       throw error;
     }
   };
@@ -192,6 +190,13 @@ function watched(client: PoolClient): PostgresPoolClient {
     return run(text, values);
   }
   return { query, release: () => client.release(isBroken) };
+}
+
+/** Whether the connection is of no use any more. */
+function isOver(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return true;
+  // Why 25006: a connection keeps the default it began with, and the address may lead to another server by now.
+  return ['FATAL', 'PANIC'].includes(error.severity ?? '') || error.code === '25006';
 }
 
 class ServerDriver extends PostgresDriver {

@@ -255,5 +255,9 @@ onPostgres('faults', (world) => {
       );
       assert.deepEqual([reader.isAway, reader.lastError], [false, 'PostgreSQL is read-only']);
       assert.equal(await reader.users.count(), 2);
+      // Connections begun meanwhile stay read-only; they are not used again.
+      const other = await server.createDatabase();
+      await server.run(other, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
+      await newUser(reader);
     }));
 });
