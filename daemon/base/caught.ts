@@ -17,6 +17,9 @@ export const DISK_FULL_REMEDY =
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message } = error;
+  // A host with several addresses has one error each, and no message.
+  if (message === '' && error instanceof AggregateError)
+    return error.errors.map(messageOf).join('; ');
   return isDiskFull(error) && !message.includes(DISK_FULL_REMEDY)
     ? `${message}; ${DISK_FULL_REMEDY}`
     : message;

@@ -35,6 +35,9 @@ const MEMBERSHIP_LOCK = 7_243_951_802_116;
 /** Milliseconds that a transaction on members waits for a lock, from the first one on. */
 const LOCK_MS_MAX = '300';
 
+/** Of the pool; the listener has one more. */
+const CONNECTIONS_MAX = 10;
+
 /** The engine on the database at `databaseUrl`. Does not connect yet. Errors: NOT_READY for an invalid address. */
 export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
@@ -161,7 +164,7 @@ function isAddress(databaseUrl: string, config: ClientConfig): boolean {
 
 /** Extends pg's pool: failed connections are closed, whoever uses them then. */
 function openPool(config: ClientConfig, log: Log): PostgresPool {
-  const pool = new Pool({ ...config, max: 10 });
+  const pool = new Pool({ ...config, max: CONNECTIONS_MAX });
   // Why only the message: the error contains the client, and that the address with its password.
   pool.on('error', (error) => log.warn(`a PostgreSQL connection was lost: ${messageOf(error)}`));
   pool.on('connect', (client) => {
@@ -214,15 +217,19 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['08', 'PostgreSQL cannot be reached'],
   ['57P', 'PostgreSQL is stopping or starting'],
   ['53100', 'PostgreSQL has no room left on its disk'],
-  ['53', 'PostgreSQL has no connection or memory left'],
+  [
+    '53300',
+    `PostgreSQL has no connection left; a daemon needs ${CONNECTIONS_MAX + 1} of max_connections`,
+  ],
+  ['53', 'PostgreSQL lacks memory or another resource'],
   ['57014', 'PostgreSQL took too long'],
   ['55P03', 'PostgreSQL took too long'],
   ['25P0', 'PostgreSQL took too long'],
   ['40', 'PostgreSQL has too many writers at once'],
   ['25006', 'PostgreSQL is read-only'],
-  ['28', 'PostgreSQL refuses the role of the database address'],
-  ['3D000', 'the PostgreSQL database does not exist'],
-  ['42501', 'the PostgreSQL role lacks rights'],
+  ['28', 'PostgreSQL refuses the role or its password; correct TRAWL_DATABASE_URL, or pg_hba.conf'],
+  ['3D000', 'the PostgreSQL database does not exist; create it, with the role as its owner'],
+  ['42501', 'the PostgreSQL role lacks rights; make it the owner of the database and its tables'],
   ['58', 'PostgreSQL reports an error of its system'],
   ['XX', 'PostgreSQL reports damage or an error of its own'],
 ];

@@ -3,6 +3,7 @@
 // each. Only this folder contains SQL.
 
 import { sql } from 'kysely';
+import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { apiKeysIn } from './api-keys.ts';
 import { auditIn } from './audit.ts';
@@ -11,6 +12,7 @@ import { Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
 import { dump, type DumpPart, load, type LoadOptions } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
+import { StoreError } from './error.ts';
 import { grantsIn } from './grants.ts';
 import { hostReadersIn } from './host-readers.ts';
 import { jobsIn } from './jobs.ts';
@@ -98,9 +100,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
     await database.close();
-    throw error;
+    throw engine.kind === 'postgres' ? withCause(error) : error;
   }
   return joined(database, engine);
+}
+
+/** With what PostgreSQL or the system says, for the operator who opens the store. */
+function withCause(error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.cause === undefined) return error;
+  const { errorCode, message, cause } = error;
+  return new StoreError(errorCode, `${message}: ${messageOf(cause)}`, cause);
 }
 
 function groupsIn(database: Database) {

@@ -260,4 +260,25 @@ onPostgres('faults', (world) => {
       await server.run(other, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
       await newUser(reader);
     }));
+
+  test('opening says what the server says, and the remedy', () =>
+    world.within(async (location) => {
+      const { server } = world;
+      const { databaseUrl } = location;
+      assert.ok(server !== undefined && databaseUrl !== undefined);
+      await server.run(databaseUrl, 'CREATE ROLE guest LOGIN');
+      const url = new URL(databaseUrl);
+      const opening = async (part: 'username' | 'pathname', value: string): Promise<string> => {
+        const changed = new URL(url);
+        changed[part] = value;
+        return (await refuses(location.open({ databaseUrl: changed.href }), 'NOT_READY')).message;
+      };
+      assert.match(await opening('pathname', '/none'), /; create it,.*: database "none" does not/);
+      assert.match(
+        await opening('username', 'nobody'),
+        /; correct TRAWL_DATABASE_URL,.*: role "nob/,
+      );
+      assert.match(await opening('username', 'guest'), /; make it the owner .*: permission denied/);
+      await server.run(databaseUrl, 'DROP ROLE guest');
+    }));
 });
