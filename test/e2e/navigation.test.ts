@@ -39,6 +39,7 @@ before(async () => {
       'export class Pear {}\nexport function plum(): Pear {\n  return new Pear();\n}\n',
     'web/view.tsx': 'export const View = () => plum();\n',
     'plum.py': '# é plum\ndef plum(): pass\n',
+    'fig.clj': '(defn fig-leaf! [x] (- x))\n(fig-leaf! 1)\n',
   });
   git(repo, 'branch', 'old');
   writeFiles(repo, { 'web/new.js': 'function plum() { return 2; }\n' });
@@ -187,6 +188,10 @@ void test('a position in a file stands for the name at it; its file comes first'
     assert.equal(body.symbolName, name, String(column));
     assert.equal(body.stats.matchCount > 0, name !== undefined);
   }
+  // Names of some languages have signs; signs alone are no name.
+  const { body: leaf } = await send('definitions', at('fig.clj', 2, 3));
+  assert.deepEqual([leaf.symbolName, leaf.stats.matchCount], ['fig-leaf!', 1]);
+  assert.equal((await send('definitions', at('fig.clj', 1, 22))).body.symbolName, undefined);
   const old = await send('definitions', at('web/plum.ts', 2, 17, { ref: 'old' }));
   assert.equal(old.body.symbolName, 'plum');
   const refused: [object, number][] = [
@@ -294,7 +299,7 @@ void test('suggestions: completions of a query, best first', async () => {
     'plum.py',
   ]);
   assert.deepEqual(await valuesOf('file', '.*'), []);
-  assert.equal((await valuesOf('file', '')).length, 7);
+  assert.equal((await valuesOf('file', '')).length, 8);
   assert.deepEqual(await valuesOf('sym', 'plum'), ['plum', 'PLUM', 'plum_count']);
   assert.deepEqual(await suggested('sym', 'fru'), [
     { value: 'Fruit', description: 'struct, src/fruit.cpp' },
@@ -302,6 +307,7 @@ void test('suggestions: completions of a query, best first', async () => {
   assert.deepEqual(await valuesOf('sym', 'plum', { query: 'lang:nosuch' }), []);
   assert.deepEqual(await suggested('lang', 'c'), [
     { value: 'C', description: '2 files' },
+    { value: 'Clojure', description: '1 file' },
     { value: 'C++', description: '1 file' },
     { value: 'JavaScript', description: '1 file' },
     { value: 'TypeScript', description: '1 file' },

@@ -165,29 +165,26 @@ export const findReferences = endpoint(
   ({ body }, context) => find('references', body, context),
 );
 
-/** Languages with `$` in names. */
-const DOLLAR_LANGUAGES: ReadonlySet<string> = new Set([
-  'TypeScript',
-  'JavaScript',
-  'JSX',
-  'TSX',
-  'Java',
-  'Kotlin',
-  'Scala',
-  'Groovy',
-]);
-
-const NAME = /[\p{ID_Continue}]+/gu;
-const DOLLAR_NAME = /[\p{ID_Continue}$]+/gu;
+/** Signs in names, by language: the inside of a character class. */
+const NAME_SIGNS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    $: ['TypeScript', 'JavaScript', 'JSX', 'TSX', 'Java', 'Kotlin', 'Scala', 'Groovy'],
+    '\\-': ['CSS', 'SCSS'],
+    '\\-!?*+<>=': ['Clojure', 'Common Lisp', 'Emacs Lisp', 'Racket', 'Scheme'],
+  }).flatMap(([signs, languages]) =>
+    languages.map((language): [string, string] => [language, signs]),
+  ),
+);
 
 /** The name that contains or ends at `column` (code points, 1-based); undefined: none. */
 function nameAt(line: string, column: number, language: string): string | undefined {
   const at = Array.from(line)
     .slice(0, column - 1)
     .join('').length;
-  const pattern = DOLLAR_LANGUAGES.has(language) ? DOLLAR_NAME : NAME;
+  const pattern = new RegExp(`[\\p{ID_Continue}${NAME_SIGNS.get(language) ?? ''}]+`, 'gu');
   const found = [...line.matchAll(pattern)].filter(
-    ({ index, 0: name }) => index <= at && at <= index + name.length,
+    ({ index, 0: name }) =>
+      index <= at && at <= index + name.length && /[\p{ID_Continue}$]/u.test(name),
   );
   // If two names touch, the one that starts there.
   return found.at(-1)?.[0];
