@@ -108,6 +108,8 @@ export class AuditLog {
   #lostCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  /** Begins after the running one. Why only one: it writes all that waits, and each may take as long as the store is given. */
+  #nextWriting: Promise<void> | undefined;
   readonly #pruning: NodeJS.Timeout;
 
   constructor(options: AuditLogOptions) {
@@ -168,8 +170,12 @@ export class AuditLog {
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#writing = this.#writing.then(() => this.#writeAll());
-    await this.#writing;
+    this.#nextWriting ??= this.#writing.then(() => {
+      this.#nextWriting = undefined;
+      this.#writing = this.#writeAll();
+      return this.#writing;
+    });
+    await this.#nextWriting;
   }
 
   async prune(): Promise<void> {

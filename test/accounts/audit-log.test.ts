@@ -1,9 +1,10 @@
-// Audit records that the store cannot take when the daemon stops are in its log.
+// Audit records that the store cannot take when the daemon stops are in its log, and do not delay the stop.
 
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { ORG } from '../../daemon/accounts/audit-log.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -28,4 +29,21 @@ test('a record that cannot be written before the end is logged', async () => {
   const { level, record } = JSON.parse(lost[0]!);
   const { action, actorId } = record;
   assert.deepEqual([level, action, actorId], ['error', 'user.performed_code_search', 'another']);
+});
+
+test('while the store is slow, one attempt waits behind the running one, not each', async () => {
+  const log = createLog({ level: 'error', format: 'json', write: () => {} });
+  const configuration = readConfiguration({ env: { TRAWL_DATA_DIR: temporaryFolder() } });
+  const control = await openControl(configuration, new RepoDirectory(() => []), log);
+  const { auditLog } = control.accounts;
+  let attemptCount = 0;
+  control.store.audit.append = async () => {
+    attemptCount++;
+    await setTimeout(20);
+    throw new Error('the store does not answer');
+  };
+  auditLog.note({ id: 'somebody', type: 'user' }, 'user.performed_code_search', ORG);
+  await Promise.all(Array.from({ length: 50 }, () => auditLog.flush()));
+  assert.ok(attemptCount <= 2, String(attemptCount));
+  await control.close();
 });
