@@ -190,15 +190,15 @@ export class Accounts {
     return accounts;
   }
 
-  /** Warns if the store's credentials were made with another instance secret: all of them are void. */
+  /** Warns if the last start had another instance secret: credentials made with that one are void. */
   async #checkSecret(): Promise<void> {
     const check = hashCredential(this.#secret, SECRET_CHECK_SETTING);
     const kept = await this.store.settings.get(SECRET_CHECK_SETTING);
     if (kept === check) return;
     if (kept !== undefined)
       this.#log.error(
-        'the instance secret has changed: all API keys, tokens, sessions and links are void; ' +
-          'start with the former one (the file "secret" of the data directory, or TRAWL_SECRET) to restore them',
+        'the instance secret has changed: API keys, tokens, sessions and links made with the former one are void; ' +
+          'start with that one (the file "secret" of the data directory, or TRAWL_SECRET) to restore them',
       );
     await this.store.settings.set(SECRET_CHECK_SETTING, check);
   }

@@ -132,7 +132,9 @@ async function loadParts(
   for (const table of Object.keys(TABLES)) {
     const row = await anyDb.selectFrom(table).selectAll().limit(1).executeTakeFirst();
     if (row !== undefined)
-      throw new DumpError(`the store is not empty: there are rows in ${table}`);
+      throw new DumpError(
+        `the store is not empty: there are rows in ${table}; --force replaces them`,
+      );
   }
   const columnsOf = await columnsByTable(db, kind);
   let isVersionChecked = false;

@@ -480,7 +480,7 @@ void test(
     const other = path.join(temporaryFolder(), 'data');
     const onOther = { env: { ...database, TRAWL_DATA_DIR: other } };
     const full = await refused(['restore', there], withPassphrase(onOther));
-    assert.match(full, /store is not empty/);
+    assert.match(full, /store is not empty: .*--force replaces/);
     assert.equal(existsSync(other), false);
     const forced = await ok(['restore', there, '--force'], withPassphrase(onOther));
     assert.match(forced.stderr, /replaced: the PostgreSQL store/);
