@@ -95,6 +95,14 @@ interface Start {
   readonly env: HistoryContext['env'];
 }
 
+/** A copy, unless nothing else is in its memory. Node.js puts small buffers into 8 KB that stay as long as one of them. */
+function ownMemory(bytes: Buffer): Buffer {
+  if (bytes.length === bytes.buffer.byteLength) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
 export class History {
   readonly #options: HistoryOptions;
   readonly #graphs: GraphWriter;
@@ -335,7 +343,7 @@ export class History {
     const cached = this.#answers.get(text);
     if (cached !== undefined) return cached;
     return this.#work.get(text, signal, async (all) => {
-      const answer = await this.#inSlot(start, all, make);
+      const answer = ownMemory(await this.#inSlot(start, all, make));
       this.#answers.set(text, answer);
       return answer;
     });

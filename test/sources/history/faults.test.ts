@@ -61,7 +61,8 @@ test('a hundred equal requests are one process; the answer is cached', async () 
     Array.from({ length: 100 }, () => blameJson(world, new AbortController().signal)),
   );
   assert.equal(new Set(answers.map(String)).size, 1);
-  await blameJson(world);
+  const cached = await blameJson(world);
+  assert.equal(cached.buffer.byteLength, cached.length, 'it keeps no memory of others');
   assert.equal(braked.blamers().length, 1);
 });
 
