@@ -246,3 +246,9 @@ void test(
     }
   },
 );
+
+void test('systemd: a start that fails at once, as without PostgreSQL, is repeated until it succeeds', () => {
+  const text = readFileSync('daemon/deploy/trawl.service', 'utf8');
+  // By default systemd gives up after 5 starts in 10 s.
+  assert.ok(4 * Number(/^RestartSec=(\d+)$/m.exec(text)?.[1]) > 10, text);
+});
