@@ -394,7 +394,10 @@ function goOn(exchange: Exchange): void {
 /** Waits for a body with our timeout. Why: the library drops a client that sends less than 160 KB within 10 s. */
 async function keepReading(exchange: Exchange, reading: Promise<Buffer>): Promise<Buffer> {
   const keepAliveTimer = setInterval(() => {
-    if (exchange.isOver !== true) exchange.response.resume();
+    if (exchange.isOver === true) return;
+    // Why a pause: without one the call below may end reading for good, seen 2026-12-01.
+    exchange.response.pause();
+    exchange.response.resume();
   }, KEEP_INTERVAL_MS);
   try {
     return await reading;

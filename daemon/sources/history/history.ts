@@ -304,8 +304,8 @@ export class History {
   /** Resolves the start of history, and requests a graph for it. */
   async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
     const env = await this.#environmentOf(repo);
-    const ends = historyEndsOf(repo.source.path);
-    const [commit, mailmap] = await Promise.all([
+    const [ends, commit, mailmap] = await Promise.all([
+      withRepo(repo, () => Promise.resolve(historyEndsOf(repo.source.path))),
       resolveRef(repo, ref, signal, env),
       withRepo(repo, () => findMailmap(repo, signal)),
     ]);
